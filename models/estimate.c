@@ -375,6 +375,41 @@ static int run_machine(const struct gpu *gpu, const struct launch_profile *launc
 	return result;
 }
 
+/* Groups that the GPU holds at once. */
+static uint64_t resident_on_gpu(const struct gpu *gpu, const struct estimate *e)
+{
+	return multiply_saturated(resident_groups(e), gpu->sm_count);
+}
+
+/* The same, as options->change has it. shares: of lanes, by block, or NULL. */
+static int run_changed(const struct gpu *gpu, const struct launch_profile *launch, const struct launch_warps *warps, const double *shares,
+                       const struct model_options *options, struct estimate *out, struct gs_error *err)
+{
+	struct changed_warps c;
+	if (!options->change)
+		return run_machine(gpu, launch, warps, options, out, err);
+	int result = changed_warps_make(gpu, options->change, warps, shares, resident_on_gpu(gpu, out), &c);
+	if (result)
+		return result;
+	result = run_machine(gpu, launch, &c.warps, options, out, err);
+	if (!result && c.times != 1)
+		stretch_estimate(out, c.times);
+	changed_warps_free(&c);
+	return result;
+}
+
+/* By block, the part of a warp's lanes that execute it; 0: not executed. The caller frees. */
+static double *lane_shares(const struct gpu *gpu, const struct kernel_code *code, const struct warp_statistics *s)
+{
+	double *shares = calloc(code->block_count + 1u, sizeof *shares);
+	for (uint32_t b = 0; b < code->block_count && shares; b++) {
+		const struct instruction_statistics *i = &s->instructions[code->blocks[b].first];
+		if (code->blocks[b].count && i->executions)
+			shares[b] = (double)i->active_lanes / ((double)i->executions * gpu->warp_size);
+	}
+	return shares;
+}
+
 /* What the traced warps did, for all warps. With perfect memory, requests have not been counted yet. */
 static void take_statistics(const struct kernel_code *code, const struct warp_statistics *s, struct estimate *out)
 {
@@ -419,7 +454,9 @@ static int model_groups(const struct gpu *gpu, const struct launch_profile *laun
 		times = 1;
 	if (t->fraction < 1)
 		times /= t->fraction;
-	int result = run_machine(gpu, launch, &t->warps, options, out, err);
+	double *shares = options->change ? lane_shares(gpu, launch->code, &t->statistics) : NULL;
+	int result = run_changed(gpu, launch, &t->warps, shares, options, out, err);
+	free(shares);
 	if (!result)
 		result = count_accesses(&t->warps, times, &out->accesses);
 	if (!result && launch->instructions)
@@ -523,7 +560,7 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 	int result = synthesise(launch->code, &shape, &launch->lanes, launch->accesses, &limits, &s, err);
 	if (result)
 		return result;
-	result = run_machine(gpu, launch, &s.warps, options, out, err);
+	result = run_changed(gpu, launch, &s.warps, NULL, options, out, err);
 	if (!result)
 		result = count_accesses(&s.warps, 1 / s.fraction, &out->accesses);
 	if (!result && launch->instructions)
@@ -591,6 +628,32 @@ int model_launch(const struct gpu *gpu, const struct launch_profile *launch, con
 		result = model_warps(gpu, launch, options, out, err);
 	finish_estimate(gpu, launch, out, low, high);
 	return result ? explain_failure(result, err) : 0;
+}
+
+int model_survey(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                 struct launch_survey *out, struct gs_error *err)
+{
+	struct launch_arguments arguments = arguments_of(launch);
+	struct trace_shape shape = shape_of(launch, options);
+	struct trace_warps t;
+	int result = -ENOENT;
+	if (err)
+		*err->text = 0;
+	shape.other = launch->other_work;
+	if (launch->trace && launch->trace->group_count)
+		result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t, err);
+	if (result == -ENOENT && options->hierarchy && asks_memory(launch->code))
+		result = computed_warps(gpu, launch->code, &arguments, &shape, &launch->lanes, launch->accesses, &t, err);
+	if (result)
+		return explain_failure(result, err);
+	result = survey_warps(gpu, &t.warps, out);
+	out->lane_efficiency = t.lane_efficiency;
+	for (uint32_t i = 0; i < launch->code->code_count; i++) {
+		const struct instruction_statistics *s = &t.statistics.instructions[i];
+		out->instructions[i].lanes = s->executions ? (double)s->active_lanes / (double)s->executions * out->instructions[i].executions : 0;
+	}
+	trace_warps_free(&t);
+	return result;
 }
 
 int model_between(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,

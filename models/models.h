@@ -10,6 +10,7 @@
 #include "models/warps/access_counts.h"
 #include "models/accesses/accesses.h"
 #include "models/warps/attribution.h"
+#include "models/warps/change.h"
 #include "models/code/code.h"
 #include "models/analytical/convergence.h"
 #include "models/flags.h"
@@ -19,6 +20,7 @@
 #include "models/history/constant_history.h"
 #include "models/history/memory_history.h"
 #include "models/warps/machine.h"
+#include "models/warps/survey.h"
 #include "models/warps/synthesise.h"
 #include "models/trace/trace.h"
 #include "models/trace/warps.h"
@@ -63,6 +65,7 @@ struct model_options {
 	bool exact;          /* simulate every work-group */
 	bool hierarchy; /* model memory after L1 */
 	uint32_t iterations; /* of the fixed point, at most */
+	const struct warps_change *change; /* time the launch without this cause of lost time; NULL: as it is */
 };
 
 enum { ESTIMATE_MAX_LINES = 8 }; /* what a report has room for */
@@ -99,6 +102,9 @@ bool launch_addresses_known(const struct launch_profile *launch);
 /* Everything there is to say about a launch on a GPU. Returns 0, or a negative errno value with a sentence in *err. */
 int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                  struct estimate *out, struct gs_error *err);
+/* What the instructions of the launch ask of memory, without timing it; out->instructions has code_count zeroed entries. */
+int model_survey(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                 struct launch_survey *out, struct gs_error *err);
 const char *cycle_kind_name(enum cycle_kind kind);
 
 #endif

@@ -26,6 +26,9 @@ struct path_requests {
 	const struct memory_part *parts;
 };
 
+/* Whether two requests ask for the same sectors of the same lines, part by part. */
+bool same_parts(const struct path_requests *r, uint32_t a, uint32_t b);
+
 /* A part of memory that a launch touches. */
 struct memory_range {
 	uint64_t address, bytes;

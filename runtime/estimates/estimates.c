@@ -1,6 +1,7 @@
 /* Launches whose counters are there: their estimates on every target. */
 #include "runtime/estimates/estimates.h"
 
+#include "runtime/estimates/advise.h"
 #include "runtime/estimates/before.h"
 #include "runtime/estimates/budget.h"
 #include "runtime/estimates/job.h"
@@ -33,6 +34,7 @@ struct pending {
 		struct estimate_job *job; /* NULL: there is none, and a failure */
 		bool own;                 /* the job is of this launch */
 		const char *failure;
+		struct advising *advising; /* NULL: none */
 	} targets[];
 };
 
@@ -47,6 +49,7 @@ struct estimates {
 	size_t count;      /* of pending ones */
 	uint64_t held_bytes; /* the counters of those that are simulated */
 	struct { uint64_t count, spent_ns; } checks;
+	struct advice_budget advice;
 	struct kernel_estimates *open; /* with launches that wait until more come */
 	struct gpu_state state[MAX_TARGETS];
 	uint64_t kernels;              /* that were launched, by target */
@@ -500,7 +503,7 @@ static bool is_running(const struct estimates *e, const struct pending *p)
 {
 	bool running = false;
 	for (size_t t = 0; t < e->sim->target_count; t++)
-		running |= p->targets[t].own && job_is_running(p->targets[t].job);
+		running |= (p->targets[t].own && job_is_running(p->targets[t].job)) || (p->targets[t].advising && !advising_is_done(p->targets[t].advising));
 	return running;
 }
 
@@ -527,7 +530,7 @@ static void check_error(struct estimates *e, const struct pending *p, size_t t)
 	e->checks.spent_ns += clock_ns() - begin;
 }
 
-static void take_result(struct estimates *e, const struct pending *p, size_t t)
+static void take_result(struct estimates *e, struct pending *p, size_t t)
 {
 	struct launch_result *r = &e->result;
 	struct estimate_job *job = p->targets[t].job;
@@ -552,10 +555,16 @@ static void take_result(struct estimates *e, const struct pending *p, size_t t)
 	trace_need(p->launch->facts, p->launch->global, p->launch->local, &job->estimate.needed);
 	if (!e->budget.most_ns && !p->uncounted && sampling_check_due(job))
 		check_error(e, p, t);
+	double trials = e->budget.most_ns || p->uncounted ? 0 : advice_due(e->sim, &e->advice, job);
+	if (trials > 0)
+		p->targets[t].advising = advising_new(job, decode(e, p->launch, p->trace), trials);
 }
 
 static void pending_free(struct estimates *e, struct pending *p)
 {
+	for (size_t t = 0; t < e->sim->target_count; t++)
+		if (p->targets[t].advising)
+			advising_end(p->targets[t].advising, e->sim);
 	trace_let_go(p->trace);
 	for (size_t t = 0; t < e->sim->target_count; t++) {
 		if (p->targets[t].own && p->packed)
@@ -571,6 +580,19 @@ static void pending_free(struct estimates *e, struct pending *p)
 	free(p);
 }
 
+/* The program needs the memory of the counters back. */
+static void start_advising(struct estimates *e, struct pending *p)
+{
+	bool any = false;
+	for (size_t t = 0; t < e->sim->target_count; t++)
+		any |= p->targets[t].advising != NULL;
+	if (any && !p->packed && !p->given_back)
+		pack(e, p);
+	for (size_t t = 0; t < e->sim->target_count && any; t++)
+		if (p->targets[t].advising)
+			advising_start(p->targets[t].advising, e->crew);
+}
+
 static void commit(struct estimates *e, struct pending *p)
 {
 	struct launch_result *r = &e->result;
@@ -580,6 +602,7 @@ static void commit(struct estimates *e, struct pending *p)
 	                            .traced_fraction = p->traced_fraction, .flags = p->flags};
 	for (size_t t = 0; t < e->sim->target_count; t++)
 		take_result(e, p, t);
+	start_advising(e, p);
 	if (!p->given_back && !is_running(e, p))
 		give_back(e, p);
 	if (e->calls.commit)
@@ -598,6 +621,15 @@ static void free_left(struct estimates *e)
 		give_back(e, p);
 		pending_free(e, p);
 	}
+}
+
+void estimates_finish_advice(struct estimates *e)
+{
+	for (struct pending *p = e->left; p; p = p->next)
+		for (size_t t = 0; t < e->sim->target_count; t++)
+			if (p->targets[t].advising)
+				advising_wait(p->targets[t].advising);
+	free_left(e);
 }
 
 void estimates_commit(struct estimates *e)

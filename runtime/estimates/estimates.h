@@ -40,6 +40,8 @@ void estimates_flush(struct estimates *e, bool hurried);
 bool estimates_all_wait(const struct estimates *e);
 /* Waits until everything is handed over. */
 void estimates_wait(struct estimates *e);
+/* Waits for advice about launches that were handed over; the statistics have it then. */
+void estimates_finish_advice(struct estimates *e);
 /* On any thread: the program waits for the estimates. They come before other work. */
 void estimates_hurry(struct estimates *e);
 /* When to call estimates_commit at the latest, because the budget is over then; UINT64_MAX: never. */

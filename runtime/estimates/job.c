@@ -58,7 +58,7 @@ void job_set_trace(struct estimate_job *job, struct decoded_trace *trace)
 		job->profile.trace = &job->part;
 }
 
-static void drop_trace(struct estimate_job *job)
+void job_drop_trace(struct estimate_job *job)
 {
 	decoded_trace_release(job->trace);
 	job->trace = NULL;
@@ -82,7 +82,7 @@ void job_unref(struct estimate_job *job)
 	pthread_mutex_unlock(&jobs_lock);
 	if (!last)
 		return;
-	drop_trace(job);
+	job_drop_trace(job);
 	job_unref(job->a);
 	job_unref(job->b);
 	free(job->accesses);
@@ -168,7 +168,7 @@ static void run_job(struct crew_job *crew)
 		return;
 	}
 	int result = model_job(job, &estimate, &from_cache, &err);
-	drop_trace(job);
+	job_drop_trace(job);
 	void (*moved)(void *) = job->moved;
 	void *ctx = job->moved_ctx;
 	pthread_mutex_lock(&jobs_lock);
@@ -296,6 +296,33 @@ bool job_give_up(struct estimate_job *job, struct estimate_job *like)
 	return late;
 }
 
+/* ---- once more ---- */
+
+int job_model(const struct estimate_job *job, const struct gpu *gpu, const struct model_options *options, struct estimate *out)
+{
+	struct launch_profile p = job->profile;
+	struct launch_record record = job->record;
+	struct lane_reader reader;
+	uint64_t *words;
+	p.instructions = NULL;
+	profile_lanes(&p, &record, &reader);
+	int result = unpack_counters(job, &p, &record, &reader, &words) ? model_launch(gpu, &p, options, out, NULL) : -ENOMEM;
+	free(words);
+	return result;
+}
+
+int job_survey(const struct estimate_job *job, struct launch_survey *out)
+{
+	struct launch_profile p = job->profile;
+	struct launch_record record = job->record;
+	struct lane_reader reader;
+	uint64_t *words;
+	profile_lanes(&p, &record, &reader);
+	int result = unpack_counters(job, &p, &record, &reader, &words) ? model_survey(gpu_of(job), &p, &job->sim->model, out, NULL) : -ENOMEM;
+	free(words);
+	return result;
+}
+
 /* ---- simulating in full ---- */
 
 struct full_job {
@@ -339,6 +366,6 @@ double job_full_time_ns(struct estimate_job *job, struct decoded_trace *trace, s
 	while (!full.done)
 		pthread_cond_wait(&jobs_changed, &jobs_lock);
 	pthread_mutex_unlock(&jobs_lock);
-	drop_trace(job);
+	job_drop_trace(job);
 	return full.time_ns > 0 ? full.time_ns : 0;
 }

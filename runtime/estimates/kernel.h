@@ -20,6 +20,7 @@ struct kernel_estimates {
 	size_t known_count;      /* that there ever were */
 	size_t simulations;      /* that were started */
 	double weight;           /* the time of its launches up to now, on the host device */
+	double advised_ns;       /* the longest launch that advice was worked out for */
 	struct outlook outlook;
 	/* Of estimates.c, while launches wait until more come: */
 	struct kernel_estimates *next_open;

@@ -175,6 +175,18 @@ void stats_add_check(struct stats *stats, const char *kernel, size_t target, dou
 	pthread_mutex_unlock(&stats->lock);
 }
 
+void stats_set_advice(struct stats *stats, const char *kernel, size_t target, const struct advice_list *advice)
+{
+	pthread_mutex_lock(&stats->lock);
+	struct kernel_stats *k = kernel_stats(stats, kernel);
+	struct target_stats *t = k ? &k->by_target[target] : NULL;
+	if (t && !t->advice)
+		t->advice = calloc(1, sizeof *t->advice);
+	if (t && t->advice && advice->time_ns > t->advice->time_ns)
+		*t->advice = *advice;
+	pthread_mutex_unlock(&stats->lock);
+}
+
 void stats_add_not_modelled(struct stats *stats, const char *kernel, const char *reason)
 {
 	lock_for_report(&stats->lock);

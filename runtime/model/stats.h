@@ -2,6 +2,7 @@
 #ifndef GPUSIM_RUNTIME_MODEL_STATS_H
 #define GPUSIM_RUNTIME_MODEL_STATS_H
 
+#include "runtime/model/advice.h"
 #include "runtime/model/launch_record.h"
 #include "runtime/timeline/transfers.h"
 
@@ -32,6 +33,7 @@ struct target_stats {
 	struct estimate longest;        /* the launch that takes longest */
 	uint64_t longest_local[3], longest_global[3], longest_groups, longest_local_bytes;
 	uint32_t registers, shared_bytes; /* of its code */
+	struct advice_list *advice; /* NULL: none was worked out */
 	char *library; /* lines: library functions that a table costs, or NULL */
 };
 
@@ -78,6 +80,8 @@ void stats_add_launch(const struct launch_result *r);
 void stats_add_comparison(struct stats *stats, const char *kernel, enum twin_comparison result);
 /* A launch that was sampled has been simulated in full as well: how far off it was. */
 void stats_add_check(struct stats *stats, const char *kernel, size_t target, double error);
+/* Of the launch that takes longest; that of others does not count. */
+void stats_set_advice(struct stats *stats, const char *kernel, size_t target, const struct advice_list *advice);
 /* A launch that ran and that is not modelled. */
 void stats_add_not_modelled(struct stats *stats, const char *kernel, const char *reason);
 void stats_add_transfer(struct stats *stats, enum transfer_kind kind, uint64_t size_bytes);

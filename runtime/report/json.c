@@ -395,6 +395,8 @@ static void add_closing(struct gs_buf *b, struct simulation *sim, bool whole)
 	pthread_mutex_lock(&sim->stats.lock);
 	add_transfers(b, sim);
 	json_kernels(b, sim, whole);
+	if (whole)
+		json_advice(b, sim);
 	add_summary(b, sim);
 	add_not_modelled(b, sim);
 	pthread_mutex_unlock(&sim->stats.lock);

@@ -20,5 +20,7 @@ void json_flags(struct gs_buf *b, flag_set flags);
 /* json_kernels.c, with the lock of the statistics held. With `whole`, what is large too: the lines of the sources and, after the
  * kernels, the sources themselves. */
 void json_kernels(struct gs_buf *b, const struct simulation *sim, bool whole);
+/* What to change, most first; with the lock of stats held. */
+void json_advice(struct gs_buf *b, struct simulation *sim);
 
 #endif

@@ -338,6 +338,7 @@ static void add_all(struct text *t)
 			text_kernel(t, kernels[i]);
 		add_totals(t);
 		add_transfers(t);
+		text_advice(t);
 		add_not_modelled(t);
 		add_unsized(t, kernels, count);
 		add_memory(t, kernels, count);

@@ -17,5 +17,7 @@ void text_line(struct text *t, int indent, const char *fmt, ...) GS_PRINTF(3, 4)
 /* With the lock of the statistics held: where a kernel's cycles go on each GPU, what it executes, what limits its occupancy, how the models
  * came to it. */
 void text_kernel(struct text *t, const struct kernel_stats *k);
+/* What to change, most first. */
+void text_advice(struct text *t);
 
 #endif

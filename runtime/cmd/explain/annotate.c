@@ -128,6 +128,21 @@ static void print_kernel(const struct annotated_source *a, const char *kernel, c
 		              doc_number(doc_member(estimate, "cycles_by"), "tail")) / all);
 }
 
+/* What to change in the kernel, under its source. */
+static void print_advice(const struct annotated_source *a, const char *kernel, const char *target)
+{
+	size_t i;
+	json_t *advice;
+	json_array_foreach((json_t *)doc_member(a->report, "advice"), i, advice) {
+		if (strcmp(doc_text(advice, "kernel"), kernel) || strcmp(doc_text(advice, "target"), target))
+			continue;
+		printf("%ssaves %.0f%%%s ", show_style(a->colours, SHOW_HOT), 100 * doc_number(advice, "saving"), show_style(a->colours, SHOW_PLAIN));
+		if (doc_number(advice, "line") > 0)
+			printf("%s:%.0f: ", doc_text(advice, "file"), doc_number(advice, "line"));
+		printf("%s; %s\n", doc_text(advice, "evidence"), doc_text(advice, "remedy"));
+	}
+}
+
 static int annotate(const struct annotated_source *a)
 {
 	size_t i, n, shown = 0;
@@ -141,6 +156,7 @@ static int annotate(const struct annotated_source *a)
 			if (shown++)
 				putchar('\n');
 			print_kernel(a, doc_text(kernel, "name"), estimate);
+			print_advice(a, doc_text(kernel, "name"), doc_text(estimate, "target"));
 		}
 	}
 	if (!shown)

@@ -178,7 +178,7 @@ function kernelPage(k) {
       el('div', {class: 'grid', style: 'margin:.4rem 0 1rem;grid-template-columns:repeat(auto-fit,minmax(12rem,1fr))'}, [[time(e.total_ns), `${plural(e.launches, 'launch', 'es')} on ${t.title}`], [time(e.average_ns), `average; ${time(e.min_ns)} to ${time(e.max_ns)}`],
         [kindName(e.limiter), 'limits it'], [percent(e.lane_efficiency), `of lanes active; ${count(e.warp_instructions)} warp instructions`]].map(([big, small]) => el('div', {}, el('div', {class: 'big'}, big), el('div', {class: 'dim'}, small)))),
       el('h3', {}, 'Where the cycles go'), stack(e.cycles_by || {}), el('div', {style: 'height:.6rem'}), stackTable(e.cycles_by || {}, t.clock_mhz)),
-    el('div', {class: 'two'}, occupancyPanel(e), memoryPanel(e)), sourcePanel(e), launchPanel(k)];
+    advicePanel(k), el('div', {class: 'two'}, occupancyPanel(e), memoryPanel(e)), sourcePanel(e), launchPanel(k)];
 }
 
 /* ---- downloads, theme, routes ---- */
@@ -200,7 +200,7 @@ function show() {
   const kernel = route.startsWith('kernel/') ? data.kernels.find(k => k.name === route.slice(7)) : null;
   if (location.hash && !location.hash.startsWith('#/')) return; /* a link within this page */
   document.title = (kernel ? visible(kernel.name) + ' \u2013 ' : '') + 'gpusim report \u2013 ' + visible(data.run.command[0] || '');
-  const parts = kernel ? kernelPage(kernel) : [summaryCards(), kernelTable(), comparison(), rooflinePanel(), timelinePanel(state.target), notes(), about()];
+  const parts = kernel ? kernelPage(kernel) : [summaryCards(), kernelTable(), advicePanel(null), comparison(), rooflinePanel(), timelinePanel(state.target), notes(), about()];
   main.replaceChildren(...parts.flat().filter(Boolean));
 }
 

@@ -333,6 +333,7 @@ int replay_profile(struct replay *play, const char *path, bool partial, struct g
 	if (play->estimates) {
 		estimates_flush(play->estimates, false);
 		commit_launches(play, 1);
+		estimates_finish_advice(play->estimates);
 		results_write();
 	}
 	progress_clear();

@@ -456,6 +456,12 @@ static void do_unlocked(void (*what)(struct simulation *))
 	pthread_cond_broadcast(&w.progress);
 }
 
+static void finish_advice(struct simulation *sim)
+{
+	(void)sim;
+	estimates_finish_advice(w.estimates);
+}
+
 static void write_results(struct simulation *sim)
 {
 	(void)sim;
@@ -535,6 +541,7 @@ static void *worker(void *unused)
 			worked = true;
 		} else if (w.finish && !w.finished && !w.completed && !w.under_way) {
 			progress_clear();
+			do_unlocked(finish_advice);
 			do_unlocked(report_finish);
 			do_unlocked(write_results);
 			w.finished = true;

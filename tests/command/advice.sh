@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Tests advice: each rule finds its fault in a kernel that has it, and is silent about one that has not (kernels/faults.cl).
+#   tests/command/advice.sh BUILD_DIR
+# Ends with "N passed, N failed". The caller sets TMPDIR (tests/run.sh).
+set -u
+build=$(cd "$1" && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
+gpusim=$build/gpusim
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-advice.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C GPUSIM_GPU=h200 GPUSIM_ADVICE=always
+. "$root/tests/check.sh"
+
+# One run of all kernels, and its report.
+ran() {
+	GPUSIM_REPORT=json,text GPUSIM_OUTPUT=faults "$gpusim" run -- "$build/kernels/faults" "$root/kernels" \
+		{groups,divergence,coalescing,sizes,local,doubles,instructions,vectors,conflicts,atomics}_{bad,good} 2>text && [ -s faults.json ]
+}
+
+# advice FILTER...: kernel, rule, line and saving in percent of each advice
+advice() {
+	python3 - faults.json <<'PYTHON'
+import json, sys
+for a in json.load(open(sys.argv[1]))["advice"]:
+    print(a["kernel"], a["rule"], a["line"], round(100 * a["saving"]), a["evidence"])
+PYTHON
+}
+
+# saves KERNEL RULE LEAST MOST: the rule promises so many percent of the kernel.
+saves() {
+	advice | tee all
+	awk -v k="$1" -v r="$2" -v least="$3" -v most="$4" '$1 == k && $2 == r && $4 >= least && $4 <= most { found = 1 } END { exit !found }' all
+}
+
+# silent KERNEL RULE
+silent() { advice | tee all && ! grep -q "^$1 $2 " all; }
+
+# line_of KERNEL TEXT: the line of the source with that text, in the kernel
+names_line() {
+	local line
+	line=$(awk -v k="void $1(" -v t="$3" 'index($0, k) { on = 1 } on && index($0, t) { print NR; exit }' "$root/kernels/faults.cl")
+	advice | tee all && grep "^$1 $2 $line " all
+}
+
+# told KERNEL...: rules of advice about the program, in a run of these
+told() {
+	GPUSIM_REPORT=json GPUSIM_OUTPUT=told "$gpusim" run -- "$build/kernels/faults" "$root/kernels" "$@" 2>err &&
+		python3 -c 'import json; print([a["rule"] for a in json.load(open("told.json"))["advice"] if a["kernel"] is None])' | tee rules
+}
+launches_found() { told launches_bad && grep -q "'launches'" rules; }
+# Copies take 0.6 ms: kernels of 0.4 ms could hide behind them, one of 6 us has nothing to hide.
+copies_found() { told launches_bad && grep -q "'copies'" rules && told launches_good && ! grep -q "'copies'" rules; }
+
+schema() { python3 "$root/tests/command/reports/schema.py" "$root/docs/report.schema.json" faults.json; }
+text() { cat text && grep -q 'advice: conflicts_bad, program.cl:' text && grep -q 'saves about' text; }
+annotated() { "$gpusim" annotate faults.json --kernel coalescing_bad | tee out && grep -q '^saves .*program.cl:.*sectors' out; }
+page() { "$gpusim" report faults.json -o faults.html && grep -q '"rule":"bank-conflicts"' faults.html; }
+switched_off() {
+	GPUSIM_ADVICE=never GPUSIM_REPORT=json,text GPUSIM_OUTPUT=off "$gpusim" run -- "$build/kernels/faults" "$root/kernels" conflicts_bad 2>out
+	cat out && ! grep -q advice: out && grep -q '"advice":\[\]' off.json
+}
+
+check "the kernels run" ran
+check "reads 4 KB apart are found" saves coalescing_bad coalescing 20 60
+check "their line is named" names_line coalescing_bad coalescing 'in[(i %'
+check "reads side by side are not blamed" silent coalescing_good coalescing
+check "bank conflicts are found" saves conflicts_bad bank-conflicts 85 97
+check "their line is named" names_line conflicts_bad bank-conflicts 'tile[x]'
+check "padded rows are not blamed" silent conflicts_good bank-conflicts
+check "idle SMs are found" saves groups_bad groups 50 80
+check "groups that fill the GPU are not blamed" silent groups_good groups
+check "lanes that go different ways are found" saves divergence_bad divergence 20 45
+check "their line is named" names_line divergence_bad divergence 'if (i % 2)'
+check "warps that go different ways are not blamed" silent divergence_good divergence
+check "atomics on few addresses are found" saves atomics_bad atomics 60 99
+check "their line is named" names_line atomics_bad atomics 'atomic_inc('
+check "atomics of a few lanes are not blamed" silent atomics_good atomics
+check "loads that could be a vector are found" saves vectors_bad vector-loads 30 75
+check "vectors are not blamed" silent vectors_good vector-loads
+check "local memory that keeps groups out is found" saves local_bad occupancy 30 60
+check "less local memory is not blamed" silent local_good occupancy
+check "groups that are too small are found" saves sizes_bad occupancy 20 50
+check "larger groups are not blamed" silent sizes_good occupancy
+check "double precision is found" saves doubles_bad double-precision 25 50
+check "single precision is not blamed" silent doubles_good double-precision
+check "a line with most of the instructions is found" saves instructions_bad instructions 15 60
+check "its line is named" names_line instructions_bad instructions '% by'
+check "a kernel that waits for memory is not told to compute less" silent coalescing_good instructions
+check "many short launches are found" launches_found
+check "a few launches are not blamed" silent None launches
+check "copies that could overlap are found" copies_found
+check "the report has the form of its schema" schema
+check "the text has advice" text
+check "annotate has advice" annotated
+check "the page has advice" page
+check "GPUSIM_ADVICE=never gives none" switched_off
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
