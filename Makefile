@@ -81,7 +81,7 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-lifter fuzz-profile fuzz-cache install uninstall clean help programs cuda-ptx \
+.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-lifter fuzz-profile fuzz-cache install uninstall deb clean help programs cuda-ptx \
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
@@ -478,12 +478,22 @@ install: all
 	install -m 644 $(DRIVER_ALIAS) $(DESTDIR)$(PREFIX)/lib/gpusim/cuda/driver
 	install -m 755 $(O)/gpusim-cc $(DESTDIR)$(PREFIX)/libexec/gpusim
 	install -m 644 $(O)/gpusim.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	for c in $$($(O)/gpusim --help-commands); do $(O)/gpusim --help-man $$c > $(DESTDIR)$(PREFIX)/share/man/man1/gpusim-$$c.1; done
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions $(DESTDIR)$(PREFIX)/share/doc/gpusim
+	$(O)/gpusim --help-bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpusim
+	$(O)/gpusim --help-zsh > $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_gpusim
+	install -m 644 README.md docs/*.md docs/report.schema.json $(DESTDIR)$(PREFIX)/share/doc/gpusim
 	install -m 644 models/gpus/*.gpu $(DESTDIR)$(PREFIX)/share/gpusim/gpus
 	@[ -n "$(DESTDIR)" ] || ldconfig || true
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/gpusim $(DESTDIR)$(PREFIX)/lib/libgpusim.so $(DESTDIR)$(PREFIX)/share/man/man1/gpusim.1
-	rm -rf $(DESTDIR)$(PREFIX)/libexec/gpusim $(DESTDIR)$(PREFIX)/share/gpusim $(DESTDIR)$(PREFIX)/lib/gpusim
+	rm -f $(DESTDIR)$(PREFIX)/bin/gpusim $(DESTDIR)$(PREFIX)/lib/libgpusim.so $(DESTDIR)$(PREFIX)/share/man/man1/gpusim.1 \
+		$(DESTDIR)$(PREFIX)/share/man/man1/gpusim-*.1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpusim \
+		$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_gpusim
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/gpusim $(DESTDIR)$(PREFIX)/share/gpusim $(DESTDIR)$(PREFIX)/lib/gpusim $(DESTDIR)$(PREFIX)/share/doc/gpusim
+
+deb: all
+	packaging/deb.sh $(O)
 
 clean:
 	rm -rf $(O)
@@ -503,6 +513,7 @@ help:
 	@echo 'make fuzz-cache  feed crafted entries of the cache to what reads them, for FUZZ_SECONDS'
 	@echo 'make cuda-ptx    compile the CUDA kernels of kernels/cuda and tests/cuda to the PTX that is committed beside them'
 	@echo 'make install     to PREFIX (/usr/local) under DESTDIR; make uninstall takes it away'
+	@echo 'make deb         make a Debian package of that, in the build folder'
 	@echo 'make clean       remove the build folder'
 	@echo 'Switches: V=1 show commands, DEBUG=1, ASAN=1 (address and undefined), TSAN=1 (threads), O=DIR build folder, JOBS=N compilers at once'
 

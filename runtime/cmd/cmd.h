@@ -6,6 +6,26 @@
 
 enum { EXIT_USAGE = 2, EXIT_NOT_RUN = 127 };
 
+/* A row of the table in main.c. */
+struct subcommand {
+	const char *name, *usage, *help;
+	int (*run)(int argc, char **argv);
+};
+const struct subcommand *cmd_table(size_t *count);
+
+/* help.c: `gpusim COMMAND --help`; and --help, --help-man and others, of one command where that is not NULL. False: there is no such word. */
+void help_command(const struct subcommand *s);
+bool help_print(const char *word, const struct subcommand *s);
+/* completion.c */
+void completion_bash(void);
+void completion_zsh(void);
+/* A row of flags.def. */
+struct command_flag {
+	const char *command, *flag, *value, *text;
+};
+const struct command_flag *cmd_flags(size_t *count);
+bool cmd_takes_options(const char *command); /* those of options.def */
+
 /* argv[0] is the subcommand's name. Each returns the command's exit code. */
 int cmd_run(int argc, char **argv);
 int cmd_record(int argc, char **argv);

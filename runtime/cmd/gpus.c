@@ -1,31 +1,57 @@
 /* gpusim gpus, gpusim show: list and show GPU descriptions. */
 #include "runtime/cmd/cmd.h"
 
+#include "runtime/config/accuracy.h"
 #include "runtime/config/gpus.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static void print_json_row(const struct gpu *gpu, bool first)
+{
+	json_t *row = json_pack("{ss ss ss si sf sf sI sb}", "name", gpu->name, "title", gpu->title, "arch", gpu->arch, "sm_count", (int)gpu->sm_count,
+	                        "clock_mhz", gpu->clock_mhz, "dram_gbps", gpu->dram_gbps, "dram_bytes", (json_int_t)gpu->dram_bytes, "validated",
+	                        accuracy_is_measured(gpu->name));
+	char *text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(10));
+	printf("%s%s", first ? "" : ",\n", text ? text : "null");
+	free(text);
+	json_decref(row);
+}
+
+static void print_row(const struct gpu *gpu)
+{
+	printf("%-18s %-6s %5u %5.0f MHz %5.0f GB/s  %s%s\n", gpu->name, gpu->arch, gpu->sm_count, gpu->clock_mhz, gpu->dram_gbps, gpu->title,
+	       accuracy_is_measured(gpu->name) ? " (validated)" : "");
+}
+
 int cmd_gpus(int argc, char **argv)
 {
-	int failures = 0;
-	if (argc > 1)
+	int failures = 0, rows = 0;
+	bool json = argc == 2 && !strcmp(argv[1], "--json");
+	if (argc > 1 && !json)
 		return cmd_fail("gpus: unexpected '%s'", argv[1]);
 	char **names = gpus_names();
-	printf("%-18s %-6s %5s %9s %10s  %s\n", "name", "arch", "SMs", "clock", "memory", "GPU");
+	if (json)
+		fputs("[", stdout);
+	else
+		printf("%-18s %-6s %5s %9s %10s  %s\n", "name", "arch", "SMs", "clock", "memory", "GPU");
 	for (char **n = names; n && *n; n++) {
 		struct gpu gpu;
 		struct gs_error err;
 		if (gpu_load(&gpu, *n, gpus_read, NULL, NULL, NULL, &err)) {
 			cmd_fail("%s", err.text);
 			failures++;
+		} else if (json) {
+			print_json_row(&gpu, !rows++);
 		} else {
-			printf("%-18s %-6s %5u %5.0f MHz %5.0f GB/s  %s\n", *n, gpu.arch, gpu.sm_count, gpu.clock_mhz,
-			       gpu.dram_gbps, gpu.title);
+			print_row(&gpu);
 		}
 		free(*n);
 	}
+	if (json)
+		puts("]");
 	free(names);
 	return failures ? 1 : 0;
 }

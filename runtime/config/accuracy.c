@@ -50,6 +50,11 @@ static bool is_measured(const struct accuracy_target *t)
 	return false;
 }
 
+bool accuracy_is_measured(const char *gpu)
+{
+	return is_measured(&(struct accuracy_target){gpu, "hierarchy"});
+}
+
 void accuracy_tell(const struct accuracy_target *targets, size_t count, void (*say)(const char *text, void *data), void *data)
 {
 	struct gs_buf text = {0};

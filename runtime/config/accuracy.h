@@ -13,4 +13,7 @@ struct accuracy_target {
  * target for which nothing was measured. */
 void accuracy_tell(const struct accuracy_target *targets, size_t count, void (*say)(const char *text, void *data), void *data);
 
+/* Whether estimates for a GPU, with the memory hierarchy, were compared with anything. */
+bool accuracy_is_measured(const char *gpu);
+
 #endif

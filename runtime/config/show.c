@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* Divides n by `step` until it fits one of the `count` units. */
@@ -104,9 +105,19 @@ static size_t word_length(const char *text)
 	return number && text[n] && is_unit(text + n + 1) ? n + 1 + strcspn(text + n + 1, " ") : n;
 }
 
+size_t show_width(int descriptor)
+{
+	enum { LEAST = 60 };
+	struct winsize size = {0};
+	int saved = errno;
+	bool known = !ioctl(descriptor, TIOCGWINSZ, &size) && size.ws_col;
+	errno = saved;
+	return !known || size.ws_col > SHOW_WIDTH ? SHOW_WIDTH : size.ws_col < LEAST ? LEAST : size.ws_col;
+}
+
 void show_wrapped(struct gs_buf *b, const char *prefix, const char *text, int indent)
 {
-	size_t width = SHOW_WIDTH - strlen(prefix), column = strspn(text, " ");
+	size_t width = show_width(STDERR_FILENO) - strlen(prefix), column = strspn(text, " ");
 	gs_buf_puts(b, prefix);
 	gs_buf_add(b, text, column);
 	text += column;

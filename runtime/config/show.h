@@ -17,7 +17,10 @@ const char *show_change(char cell[SHOW_CELL], double before, double after);
  * left out. */
 void show_name(struct gs_buf *b, const char *name, size_t most);
 
-/* Text in lines of at most SHOW_WIDTH columns. Each line begins with `prefix`; all but the first then have `indent` blanks. A
+/* Columns of the terminal that a descriptor is, at least 60 and at most SHOW_WIDTH; SHOW_WIDTH of anything else. */
+size_t show_width(int descriptor);
+
+/* Text in lines of at most the columns that stderr has, if that is a terminal, else SHOW_WIDTH. Each line begins with `prefix`; all but the first then have `indent` blanks. A
  * word is cut only where it is longer than a line. A number stays with its unit. Control characters become '?'. */
 void show_wrapped(struct gs_buf *b, const char *prefix, const char *text, int indent);
 

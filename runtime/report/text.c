@@ -53,7 +53,9 @@ static void add_row(struct text *t, const struct kernel_stats *k, size_t target)
 	              100 * s->sm_use_sum / (double)s->launches);
 	if (t->gpu_width)
 		gs_buf_printf(&t->out, "%-*.*s", t->gpu_width, t->gpu_width - 1, t->sim->targets[target].gpu.name);
-	show_name(&t->out, k->name, (size_t)(SHOW_WIDTH - BEFORE_NAMES - t->gpu_width));
+	enum { LEAST_NAME = 8 };
+	int room = (int)show_width(STDERR_FILENO) - BEFORE_NAMES - t->gpu_width;
+	show_name(&t->out, k->name, (size_t)(room > LEAST_NAME ? room : LEAST_NAME));
 	gs_buf_puts(&t->out, "\n");
 }
 

@@ -441,8 +441,46 @@ help_is_there() {
 		grep -q GPUSIM_REPORT "$build/gpusim.1"
 }
 
+# Every command has help and a manual page with its flags. Those of explain and tune print their own help, from which the table may not differ.
+help_of_commands() {
+	local command flag
+	for command in $("$gpusim" --help-commands); do
+		"$gpusim" "$command" --help >help && grep -q "^Usage: gpusim $command" help && "$gpusim" --help-man "$command" >page && grep -q '^.SH SYNOPSIS' page || return 1
+		for flag in $(sed -n "s/^COMMAND_FLAG(\"$command\", \"\(-[^\"]*\)\".*/\1/p" "$root/runtime/cmd/flags.def"); do
+			grep -q -- "^  $flag" help && grep -Fq -- "${flag//-/\\-}" page || { echo "$command $flag"; return 1; }
+		done
+	done
+	! "$gpusim" help nothing 2>err && grep -q "no command 'nothing'" err
+}
+
+# words WORD...: what bash offers for the last word.
+words() {
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+	_gpusim
+	echo "${COMPREPLY[*]}"
+}
+
+completes() {
+	"$gpusim" --help-bash >completion && . ./completion && gpusim() { "$build/gpusim" "$@"; } && [ "$(words gpusim sw)" = sweep ] &&
+		[ "$(words gpusim sweep --var)" = --vary ] && [ "$(words gpusim run --gpu rtx4)" = rtx4090 ] &&
+		[ "$(words gpusim run --memory '')" = 'perfect hierarchy' ] && "$gpusim" --help-zsh | grep -q '^#compdef gpusim$' &&
+		{ ! command -v zsh >/dev/null || { "$gpusim" --help-zsh >_gpusim && zsh -n _gpusim; }; }
+}
+
+gpus_as_json() {
+	"$gpusim" gpus --json >list.json && [ "$(jq 'length' list.json)" = "$(($("$gpusim" gpus | wc -l) - 1))" ] &&
+		[ "$(jq -c '[.[] | select(.validated) | .name]' list.json)" = '["gtx480","h200"]' ] && [ "$(jq '.[] | select(.name == "t4") | .sm_count' list.json)" = 40 ]
+}
+
+# Lines are no longer than a terminal of 80 columns.
+width_of_the_terminal() {
+	script -qec "stty cols 80; $gpusim sweep --help; env GPUSIM_GPU=gtx480 GPUSIM_MEMORY=perfect LD_PRELOAD=$lib $demo 1" /dev/null | sed 's/\x1b\[[0-9;]*[mK]//g; s/\r//g' >lines
+	grep -q ' saxpy$' lines && grep -q '^Usage: ' lines && grep -v 'a launch waits' lines | awk 'length > 80 { print; bad = 1 } END { exit bad }'
+}
+
 installed_copy_works() {
 	make -s -C "$root" install O="$build" DESTDIR="$work/dest" PREFIX=/usr >/dev/null &&
+		ls "$work"/dest/usr/share/{man/man1/gpusim-sweep.1,doc/gpusim/{options.md,report.schema.json},bash-completion/completions/gpusim} &&
 		"$work/dest/usr/bin/gpusim" run "$demo" >out 2>err && cmp plain out && grep -q ' saxpy$' err &&
 		make -s -C "$root" uninstall DESTDIR="$work/dest" PREFIX=/usr >/dev/null && [ -z "$(find dest -type f)" ]
 }
@@ -488,6 +526,10 @@ check "a GPU of one's own needs no C" own_gpu_needs_no_c
 check "the table in docs/options.md is the program's" page_has_the_options
 check "docs and schema have the flags of estimates" flags_are_documented
 check "--help, --version and the manual page" help_is_there
+check "help and manual pages of commands" help_of_commands
+check "completion for shells" completes
+check "gpus as JSON" gpus_as_json
+check "the width of the terminal" width_of_the_terminal
 check "an installed copy works and uninstalls" installed_copy_works
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
