@@ -21,7 +21,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group, so an interrupt ends all of it
 
 # The steps, by the names of the functions below. The longest come first, so that processors are busy until the end.
-[ $# -gt 0 ] || set -- cuda lift guests random behaviour real golden traced twins unit traces shapes instructions cuda_api profiles estimates advice reports explain tuner cache fuzz ptx correlate layers docs
+[ $# -gt 0 ] || set -- cuda lift guests random behaviour real golden traced twins unit traces shapes instructions cuda_api profiles estimates advice what_if reports explain tuner cache fuzz ptx correlate layers docs
 
 unit() {
 	"$build/unit-tests" >unit.out 2>unit.err
@@ -73,6 +73,7 @@ reports() { "$root/tests/command/reports.sh" "$build"; }
 explain() { "$root/tests/command/explain.sh" "$build"; }
 estimates() { "$root/tests/command/estimates.sh" "$build"; }
 advice() { "$root/tests/command/advice.sh" "$build"; }
+what_if() { "$root/tests/command/what_if.sh" "$build"; }
 profiles() { "$root/tests/command/profiles.sh" "$build"; }
 cache() { "$root/tests/command/cache.sh" "$build"; }
 correlate() { "$root/tests/command/correlate.sh" "$build"; }
@@ -104,7 +105,7 @@ lift() { "$root/tests/lift/run.sh" "$build" 6 1; }
 # programs share their caches.
 step() {
 	local caches=$TMPDIR/$1
-	case $1 in behaviour | reports | profiles | estimates | advice | cache | tuner) caches=$TMPDIR/shared ;; esac
+	case $1 in behaviour | reports | profiles | estimates | advice | what_if | cache | tuner) caches=$TMPDIR/shared ;; esac
 	mkdir -p "$TMPDIR/$1" "$caches"/{pocl,cache}
 	cd "$TMPDIR/$1" || exit 1
 	TMPDIR=$PWD POCL_CACHE_DIR=$caches/pocl GPUSIM_CACHE_DIR=$caches/cache "$1" >"../$1.log" 2>&1 </dev/null

@@ -30,7 +30,7 @@ static void text_advice_on(struct text *t, size_t target)
 		add_place(&place, r);
 		text_line(t, 2, "advice%s%s: %s: %s; %s: saves about %.0f%% of %s, %s", t->sim->target_count > 1 ? " for " : "",
 		          t->sim->target_count > 1 ? t->sim->targets[target].gpu.name : "", place.data ? place.data : "", r->advice->evidence,
-		          r->advice->remedy, 100 * r->advice->saving, r->kernel ? "this kernel" : "the time", show_time(saved, r->saving_ns));
+		          r->advice->remedy, 100 * r->advice->saving, r->kernel ? "this kernel" : !strcmp(r->advice->rule, "copies") ? "kernels and copies" : "all kernels", show_time(saved, r->saving_ns));
 		gs_buf_free(&place);
 	}
 	if (run.count > MOST_LINES && !t->verbose)

@@ -200,7 +200,7 @@ function show() {
   const kernel = route.startsWith('kernel/') ? data.kernels.find(k => k.name === route.slice(7)) : null;
   if (location.hash && !location.hash.startsWith('#/')) return; /* a link within this page */
   document.title = (kernel ? visible(kernel.name) + ' \u2013 ' : '') + 'gpusim report \u2013 ' + visible(data.run.command[0] || '');
-  const parts = kernel ? kernelPage(kernel) : [summaryCards(), kernelTable(), advicePanel(null), comparison(), rooflinePanel(), timelinePanel(state.target), notes(), about()];
+  const parts = kernel ? kernelPage(kernel) : [summaryCards(), kernelTable(), advicePanel(null), whatIfPanel(), comparison(), rooflinePanel(), timelinePanel(state.target), notes(), about()];
   main.replaceChildren(...parts.flat().filter(Boolean));
 }
 

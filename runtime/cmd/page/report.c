@@ -53,12 +53,15 @@ static char *default_name(const char *file)
 	return name;
 }
 
-static int write_page(const json_t *report, const char *file)
+/* what_if: of gpusim what-if --json, for a panel of its own; NULL: none. */
+static int write_page(const json_t *report, const json_t *what_if, const char *file)
 {
 	struct gs_buf page = {0};
 	struct gs_error err = {""};
 	json_t *data = page_data(report);
 	int result = 0;
+	if (data && what_if)
+		json_object_set(data, "what_if", (json_t *)what_if);
 	if (!data || make_page(&page, data))
 		result = cmd_fail("report: out of memory");
 	else if (!strcmp(file, "-"))
@@ -72,10 +75,11 @@ static int write_page(const json_t *report, const char *file)
 
 int cmd_report(int argc, char **argv)
 {
-	const char *file = NULL, *output = NULL;
+	const char *file = NULL, *output = NULL, *beside = NULL;
 	struct gs_error err;
 	for (int i = 1; i < argc; i++) {
-		if (cmd_value("-o", argc, argv, &i, &output) || cmd_value("--output", argc, argv, &i, &output))
+		if (cmd_value("-o", argc, argv, &i, &output) || cmd_value("--output", argc, argv, &i, &output) ||
+		    cmd_value("--what-if", argc, argv, &i, &beside))
 			continue;
 		if ((argv[i][0] == '-' && argv[i][1]) || file)
 			return cmd_fail("report: unexpected '%s'", argv[i]);
@@ -86,9 +90,16 @@ int cmd_report(int argc, char **argv)
 	json_t *report = doc_read_report(file, &err);
 	if (!report)
 		return cmd_fail("report: %s", err.text);
+	json_t *what_if = beside ? json_load_file(beside, 0, NULL) : NULL;
+	if (beside && strcmp(doc_text(what_if, "schema"), "gpusim.what-if/1")) {
+		json_decref(report);
+		json_decref(what_if);
+		return cmd_fail("report: %s is not what gpusim what-if --json writes", beside);
+	}
 	char *name = output ? NULL : default_name(file);
-	int result = output || name ? write_page(report, output ? output : name) : cmd_fail("report: out of memory");
+	int result = output || name ? write_page(report, what_if, output ? output : name) : cmd_fail("report: out of memory");
 	free(name);
 	json_decref(report);
+	json_decref(what_if);
 	return result;
 }
