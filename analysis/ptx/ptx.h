@@ -156,6 +156,8 @@ struct ptx_module {
 	struct ptx_arena *arena; /* owns every string and array */
 };
 
+/* The text with loads and stores of fragments (wmma) as those of words, on the same lines (fragments.c). */
+int ptx_expand_fragments(const char *text, size_t length, struct gs_buf *out, struct gs_error *err);
 int ptx_read(const char *text, size_t length, struct ptx_module **out, struct gs_error *err);
 void ptx_free(struct ptx_module *module);
 /* A definition is found before a declaration. Aliases are followed. */

@@ -112,6 +112,17 @@ static int write_texts(const struct lifted *l, struct gs_pack *result, struct gs
 	return 0;
 }
 
+static int expand_fragments(struct module_work *w, struct gs_error *err)
+{
+	struct gs_buf expanded = {0};
+	if (!w->ptx.data || !memmem(w->ptx.data, w->ptx.len, "wmma.", 5))
+		return 0;
+	int failed = ptx_expand_fragments(w->ptx.data, w->ptx.len, &expanded, err);
+	gs_buf_free(&w->ptx);
+	w->ptx = expanded;
+	return failed;
+}
+
 static int do_request(struct module_work *w, const struct gs_pack *request, struct gs_pack *result, const char **stage,
                       struct gs_error *err)
 {
@@ -123,7 +134,9 @@ static int do_request(struct module_work *w, const struct gs_pack *request, stru
 	if (failed)
 		return failed;
 	*stage = "lift";
-	failed = ptx_read(w->ptx.data ? w->ptx.data : "", w->ptx.len, &w->module, err);
+	failed = expand_fragments(w, err);
+	if (!failed)
+		failed = ptx_read(w->ptx.data ? w->ptx.data : "", w->ptx.len, &w->module, err);
 	if (!failed)
 		failed = check_variables(w->module, err);
 	if (!failed)
