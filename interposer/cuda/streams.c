@@ -13,7 +13,10 @@ struct application_stream {
 	unsigned long long id;
 	bool blocking, legacy;
 	pthread_mutex_t turn;    /* held while a command that the caller does not wait for is enqueued */
-	struct cuda_event *last; /* of such a command; NULL: it has happened */
+	struct cuda_event *last; /* of the last such command, or NULL */
+	/* How many there were; and between this stream and the legacy one: for how many of these a command of the legacy stream waits, and
+	 * for how many of the legacy stream's one of this stream does. */
+	unsigned long long commands, legacy_waits, waits_for_legacy;
 	struct capture_place place;
 	struct application_stream *next;
 };
@@ -202,14 +205,25 @@ static bool add_wait(struct ordered_command *c, struct cuda_event *event)
 	return true;
 }
 
+/* Whether a command of s has to wait for what o does. What has happened here may still run in simulated time, so it is waited for once. */
+static bool implies_wait(struct application_stream *s, struct application_stream *o)
+{
+	if (o == s || !o->blocking || !s->blocking || (!s->legacy && !o->legacy) || !o->last)
+		return false;
+	unsigned long long *waits = s->legacy ? &o->legacy_waits : &s->waits_for_legacy;
+	bool known = *waits == o->commands;
+	*waits = o->commands;
+	return !known || !cuda_event_done(o->last);
+}
+
 /* What the default streams' rules make the command wait for. */
 static bool add_implied_waits(struct ordered_command *c)
 {
-	const struct application_stream *s = c->stream;
+	struct application_stream *s = c->stream;
 	bool good = true;
 	pthread_mutex_lock(&lock);
 	for (struct application_stream *o = streams; o && good; o = o->next)
-		if (o != s && o->blocking && s->blocking && (s->legacy || o->legacy) && !has_happened(&o->last))
+		if (implies_wait(s, o))
 			good = add_wait(c, o->last);
 	for (size_t i = 0; i < orphan_count && s->legacy && good; i++)
 		good = add_wait(c, orphans[i]);
@@ -261,6 +275,7 @@ int ordered_end(struct ordered_command *c, int result, int otherwise)
 		if (c->event) {
 			before = c->stream->last;
 			c->stream->last = c->event;
+			c->stream->commands++;
 		}
 		pthread_mutex_unlock(&lock);
 		pthread_mutex_unlock(&c->stream->turn);
@@ -379,7 +394,7 @@ static bool others_idle(const struct application_stream *s)
 	bool idle = true;
 	pthread_mutex_lock(&lock);
 	for (struct application_stream *o = s->legacy ? streams : NULL; o; o = o->next)
-		idle = idle && (!o->blocking || has_happened(&o->last));
+		idle = idle && (!o->blocking || !o->last || cuda_event_done(o->last));
 	pthread_mutex_unlock(&lock);
 	return idle;
 }
