@@ -302,7 +302,11 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	  "of the GPU, per group of a launch beyond those that fit at once")                                          \
 	X(COUNT, unsized_group, "work-items", 1, 65536, GPU_DEFAULT("256"),                                            \
 	  "most in a group where an OpenCL program leaves the local size to the driver")                              \
+	X(COUNT, concurrent_kernels, "launches", 1, 65536, GPU_DEFAULT("128"), "of several queues that run at once")    \
+	X(COUNT, copy_engines, "engines", 1, 64, GPU_DEFAULT("2"),                                                     \
+	  "for copies between host and GPU; 1: copies of both directions take turns")                                  \
 	X(REAL, link_gbps, "GB/s", 0.001, 1000000, GPU_REQUIRED, "peak bandwidth to the host, one direction")          \
+	X(REAL, link_both_gbps, "GB/s", 0, 1000000, GPU_DEFAULT("0"), "the same of both directions together; 0: twice link_gbps") \
 	X(REAL, link_latency_ns, "ns", 0, 1e9, GPU_REQUIRED, "shortest transfer between host and GPU")
 
 #define GPU_FIELD_TEXT(key) char key[GPU_TEXT_SIZE];

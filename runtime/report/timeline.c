@@ -2,6 +2,7 @@
 #include "runtime/report/timeline.h"
 
 #include "runtime/report/json.h"
+#include "runtime/timeline/totals.h"
 
 #include <math.h>
 
@@ -14,6 +15,7 @@ void timeline_finish(struct timeline *timeline)
 		c->resolved = true;
 	}
 	schedule_replay(&timeline->schedule);
+	schedule_settle(&timeline->schedule, NULL);
 	pthread_mutex_unlock(&timeline->lock);
 }
 
@@ -45,6 +47,20 @@ static void add_command(struct gs_buf *b, const struct schedule_command *c, size
 	json_end(b, "},\n");
 }
 
+static void add_totals(struct gs_buf *b, const struct schedule *s)
+{
+	gs_buf_puts(b, "\"totals\":[");
+	for (size_t t = 0; t < s->target_count; t++) {
+		struct schedule_totals totals = schedule_totals(s, t);
+		gs_buf_puts(b, "{");
+		json_add_number(b, "program_ns", totals.program);
+		json_add_number(b, "busy_ns", totals.busy);
+		json_add_number(b, "commands_ns", totals.commands);
+		json_end(b, "},");
+	}
+	json_end(b, "],");
+}
+
 void json_timeline(struct gs_buf *b, struct timeline *timeline)
 {
 	enum { MOST_SHOWN = 20000 };
@@ -59,10 +75,11 @@ void json_timeline(struct gs_buf *b, struct timeline *timeline)
 		else
 			omitted++;
 	}
-	pthread_mutex_unlock(&timeline->lock);
 	if (shown)
 		b->len--; /* the line's end, so that the comma goes */
 	json_end(b, "],");
+	add_totals(b, &timeline->schedule);
+	pthread_mutex_unlock(&timeline->lock);
 	json_add_count(b, "omitted", omitted);
 	json_end(b, "},\n");
 }

@@ -1,7 +1,7 @@
 /*
  * The timeline in the trace event format of Chrome and Perfetto (PREFIX.trace.json): a process for each target, with a lane
- * for each thread of the application and, for each queue, one per engine. Times are simulated, in microseconds. Arrows lead
- * from a call to its command.
+ * for each thread of the application and, for each queue, one per engine; more of them where launches of an out-of-order queue
+ * overlap. Times are simulated, in microseconds. Arrows lead from a call to its command.
  * Source: Google, Trace Event Format: complete events (X), metadata (M), flow events (s, f).
  */
 #include "runtime/report/formats.h"
@@ -9,6 +9,7 @@
 #include "runtime/model/simulation.h"
 #include "runtime/report/file.h"
 #include "runtime/report/json.h"
+#include "runtime/timeline/totals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static void add_metadata(struct gs_buf *b, size_t target, uint32_t lane, const c
 
 static uint32_t lane_of(const struct schedule_command *c)
 {
-	return QUEUE_LANES + c->queue->index * ENGINE_COUNT + c->engine;
+	return QUEUE_LANES + (c->queue->index * ENGINE_COUNT + c->engine) * SCHEDULE_LANES + c->lane;
 }
 
 /* Events of a lane must not overlap, not even by a rounding error: a duration is the difference of two times that were rounded to
@@ -75,9 +76,25 @@ static void add_arrow(struct gs_buf *b, const struct schedule_command *c, size_t
 	add_arrow_end(b, "\"f\",\"bp\":\"e\"", target, lane_of(c), t->start, id);
 }
 
+static const char *const engine_names[ENGINE_COUNT] = {"", "launches", "copies to the GPU", "copies from the GPU"};
+
+/* Lanes beside the first of an out-of-order queue, where it has any. */
+static void add_more_lanes(struct gs_buf *b, const struct schedule *schedule, const struct schedule_queue *q, size_t target)
+{
+	uint32_t most[ENGINE_COUNT] = {0};
+	char name[128];
+	for (const struct schedule_command *c = schedule->first; c && !q->in_order; c = c->next)
+		if (c->queue == q && c->lane > most[c->engine])
+			most[c->engine] = c->lane;
+	for (uint32_t e = ENGINE_COMPUTE; e < ENGINE_COUNT; e++)
+		for (uint32_t lane = 1; lane <= most[e]; lane++) {
+			snprintf(name, sizeof name, "queue %u: %s (%u)", q->index, engine_names[e], lane + 1);
+			add_metadata(b, target, QUEUE_LANES + (q->index * ENGINE_COUNT + e) * SCHEDULE_LANES + lane, "thread_name", name);
+		}
+}
+
 static void add_lanes(struct gs_buf *b, const struct schedule *schedule, const struct gpu *gpu, size_t target)
 {
-	static const char *const engines[ENGINE_COUNT] = {"", "launches", "copies to the GPU", "copies from the GPU"};
 	char name[128];
 	snprintf(name, sizeof name, "%s (%s)", gpu->name, gpu->title);
 	add_metadata(b, target, 0, "process_name", name);
@@ -85,13 +102,15 @@ static void add_lanes(struct gs_buf *b, const struct schedule *schedule, const s
 		snprintf(name, sizeof name, "host thread %u", t->index);
 		add_metadata(b, target, HOST_LANES + t->index, "thread_name", name);
 	}
-	for (const struct schedule_queue *q = schedule->queues; q; q = q->next)
+	for (const struct schedule_queue *q = schedule->queues; q; q = q->next) {
 		for (uint32_t e = ENGINE_COMPUTE; e < ENGINE_COUNT; e++) {
-			snprintf(name, sizeof name, "queue %u: %s", q->index, engines[e]);
+			snprintf(name, sizeof name, "queue %u: %s", q->index, engine_names[e]);
 			if (*q->name)
-				snprintf(name, sizeof name, "%s: %s", q->name, engines[e]);
-			add_metadata(b, target, QUEUE_LANES + q->index * ENGINE_COUNT + e, "thread_name", name);
+				snprintf(name, sizeof name, "%s: %s", q->name, engine_names[e]);
+			add_metadata(b, target, QUEUE_LANES + (q->index * ENGINE_COUNT + e) * SCHEDULE_LANES, "thread_name", name);
 		}
+		add_more_lanes(b, schedule, q, target);
+	}
 }
 
 void report_trace(struct simulation *sim)
@@ -103,6 +122,7 @@ void report_trace(struct simulation *sim)
 	                "\"traceEvents\":[\n");
 	pthread_mutex_lock(&timeline->lock);
 	for (size_t t = 0; t < timeline->schedule.target_count; t++) {
+		schedule_lanes(&timeline->schedule, t);
 		add_lanes(&b, &timeline->schedule, &sim->targets[t].gpu, t);
 		for (const struct schedule_command *c = timeline->schedule.first; c && c->replayed; c = c->next) {
 			add_event(&b, c, t, true);

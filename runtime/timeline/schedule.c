@@ -7,8 +7,29 @@
 
 int schedule_start(struct schedule *s, size_t target_count)
 {
-	*s = (struct schedule){.target_count = target_count, .engine_free = calloc(target_count * ENGINE_COUNT + 1, sizeof(double))};
-	return s->engine_free ? 0 : -1;
+	*s = (struct schedule){.target_count = target_count, .gpus = calloc(target_count + 1, sizeof *s->gpus)};
+	for (size_t t = 0; t < target_count && s->gpus; t++)
+		schedule_limit(s, t, (struct schedule_limits){UINT32_MAX, 2, 1, 0});
+	return s->gpus ? 0 : -1;
+}
+
+struct schedule_limits schedule_limits_of(const struct gpu *gpu)
+{
+	double left = gpu->link_both_gbps > 0 ? gpu->link_both_gbps / gpu->link_gbps - 1 : 1, latency_ns = gpu->dram_latency * 1000 / gpu->clock_mhz;
+	return (struct schedule_limits){
+		.launches = gpu->concurrent_kernels,
+		.copies = gpu->copy_engines,
+		.second_copy = fmin(1, fmax(left, 0.1)), /* it never stops */
+		.bank_time = latency_ns > 0 ? gpu->dram_cycle_ns / latency_ns : 0,
+	};
+}
+
+void schedule_limit(struct schedule *s, size_t target, struct schedule_limits limits)
+{
+	s->gpus[target].sharing.most = limits.launches;
+	s->gpus[target].sharing.bank_time = limits.bank_time;
+	s->gpus[target].one_copy = limits.copies == 1;
+	s->gpus[target].second_copy = limits.second_copy;
 }
 
 void schedule_free(struct schedule *s)
@@ -21,7 +42,6 @@ void schedule_free(struct schedule *s)
 	}
 	for (struct schedule_queue *q = s->queues, *next; q; q = next) {
 		next = q->next;
-		free(q->last_end);
 		free(q);
 	}
 	for (struct schedule_thread *t = s->threads, *next; t; t = next) {
@@ -29,7 +49,9 @@ void schedule_free(struct schedule *s)
 		free(t->clock);
 		free(t);
 	}
-	free(s->engine_free);
+	for (size_t t = 0; t < s->target_count && s->gpus; t++)
+		sharing_free(&s->gpus[t].sharing);
+	free(s->gpus);
 	*s = (struct schedule){0};
 }
 
@@ -41,13 +63,9 @@ struct schedule_queue *schedule_queue(struct schedule *s, const void *handle, bo
 	for (struct schedule_queue *q = s->queues; q; q = q->next, count++)
 		if (q->handle == handle)
 			return q;
-	struct schedule_queue *q = calloc(1, sizeof *q);
-	if (!q || !(q->last_end = calloc(3 * s->target_count + 1, sizeof(double)))) {
-		free(q);
+	struct schedule_queue *q = calloc(1, sizeof *q + s->target_count * sizeof q->places[0]);
+	if (!q)
 		return NULL;
-	}
-	q->all_end = q->last_end + s->target_count;
-	q->floor = q->all_end + s->target_count;
 	q->handle = handle;
 	q->in_order = in_order;
 	q->index = count;
@@ -113,31 +131,159 @@ static void begin_call(const struct schedule *s, struct schedule_command *c, siz
 	c->times[t].host_begin = thread->clock[t] + between;
 }
 
-static double start_of(const struct schedule *s, const struct schedule_command *c, size_t t)
+/* ---- whose turn it is ---- */
+
+/* False: something that it waits for is not done. */
+static bool may_start(const struct schedule_command *c, size_t t, double *ready)
 {
-	const struct schedule_queue *q = c->queue;
-	double start = c->times[t].host_begin;
-	for (size_t i = 0; i < c->after_count; i++)
-		start = later(start, c->after[i]->times[t].end);
+	*ready = c->times[t].host_begin;
+	for (size_t i = 0; i < c->after_count; i++) {
+		if (c->after[i]->times[t].state != COMMAND_DONE)
+			return false;
+		*ready = later(*ready, c->after[i]->times[t].end);
+	}
+	const struct queue_place *q = c->queue ? &c->queue->places[t] : NULL;
+	if (q && (c->waits_all || c->queue->in_order) && (q->head != c || q->running))
+		return false;
 	if (q)
-		start = later(start, c->waits_all ? q->all_end[t] : q->in_order ? later(q->last_end[t], q->floor[t]) : q->floor[t]);
-	return c->engine ? later(start, s->engine_free[t * ENGINE_COUNT + c->engine]) : start;
+		*ready = later(*ready, c->waits_all ? q->all_end : c->queue->in_order ? later(q->last_end, q->floor) : q->floor);
+	return true;
 }
 
-static void run_command(struct schedule *s, struct schedule_command *c, size_t t)
+struct start {
+	struct schedule_command *command; /* NULL: none may start */
+	double ready;
+};
+
+static void consider(struct start *turn, struct schedule_command *c, size_t t)
+{
+	double ready;
+	if (may_start(c, t, &ready) && (!turn->command || ready < turn->ready || (ready == turn->ready && c->id < turn->command->id)))
+		*turn = (struct start){c, ready};
+}
+
+static struct start next_turn(const struct schedule *s, size_t t)
+{
+	enum { MOST_LOOKED_AT = 256 }; /* of an out-of-order queue: it may have very many */
+	struct start turn = {0};
+	for (const struct schedule_queue *q = s->queues; q; q = q->next) {
+		unsigned seen = 0;
+		for (struct schedule_command *c = q->places[t].head; c && seen < (q->in_order ? 1 : MOST_LOOKED_AT); c = c->next_in_queue) {
+			if (c->times[t].state != COMMAND_WAITS)
+				continue;
+			consider(&turn, c, t);
+			seen++;
+			if (c->barrier)
+				break;
+		}
+	}
+	return turn;
+}
+
+/* ---- running ---- */
+
+static void finish(struct schedule_command *c, size_t t, double start, double end)
+{
+	struct command_times *at = &c->times[t];
+	struct queue_place *q = c->queue ? &c->queue->places[t] : NULL;
+	at->start = start;
+	at->end = end;
+	at->state = COMMAND_DONE;
+	if (q) {
+		q->last_end = end;
+		q->all_end = later(q->all_end, end);
+		if (c->barrier)
+			q->floor = end;
+	}
+}
+
+/* When a copy ends that is slower until the one in the other direction has ended. */
+static double copy_end(double start, double duration, double other_end, double slower)
+{
+	double beside = other_end > start ? other_end - start : 0;
+	if (beside * slower >= duration)
+		return start + duration / slower;
+	return beside > 0 ? other_end + duration - beside * slower : start + duration;
+}
+
+static void start_copy(struct schedule *s, struct schedule_command *c, size_t t, double ready)
+{
+	struct schedule_gpu *gpu = &s->gpus[t];
+	enum command_engine engine = gpu->one_copy ? ENGINE_TO_GPU : c->engine;
+	enum command_engine other = engine == ENGINE_TO_GPU ? ENGINE_FROM_GPU : ENGINE_TO_GPU;
+	double start = later(ready, gpu->copies_end[engine]);
+	gpu->copies_end[engine] = copy_end(start, c->times[t].duration, gpu->copies_end[other], gpu->second_copy);
+	finish(c, t, start, gpu->copies_end[engine]);
+}
+
+static void leave_head(struct queue_place *q, size_t t)
+{
+	while (q->head && q->head->times[t].state != COMMAND_WAITS)
+		q->head = q->head->next_in_queue;
+}
+
+static void start_command(struct schedule *s, struct start turn, size_t t)
+{
+	struct schedule_command *c = turn.command;
+	struct command_times *at = &c->times[t];
+	at->state = COMMAND_RUNS;
+	if (!c->engine || isnan(at->duration))
+		finish(c, t, turn.ready, turn.ready);
+	else if (c->engine != ENGINE_COMPUTE)
+		start_copy(s, c, t, turn.ready);
+	else if (sharing_add(&s->gpus[t].sharing, c, at->duration, &at->demand, turn.ready))
+		c->queue->places[t].running++;
+	else /* memory is short */
+		finish(c, t, turn.ready, turn.ready + at->duration);
+	leave_head(&c->queue->places[t], t);
+}
+
+static void end_launch(struct schedule *s, size_t t)
+{
+	struct shared_launch ended;
+	if (!sharing_step(&s->gpus[t].sharing, &ended))
+		return;
+	struct schedule_command *c = ended.what;
+	c->queue->places[t].running--;
+	finish(c, t, ended.start, ended.end);
+}
+
+/* Until the command is done; NULL: everything. Earlier changes come first. What ends makes room for what starts at that time. */
+static void run_until(struct schedule *s, const struct schedule_command *goal, size_t t)
+{
+	while (!goal || goal->times[t].state != COMMAND_DONE) {
+		struct start turn = next_turn(s, t);
+		double change = sharing_next(&s->gpus[t].sharing);
+		if (!isinf(change) && (!turn.command || change <= turn.ready))
+			end_launch(s, t);
+		else if (turn.command)
+			start_command(s, turn, t);
+		else
+			break;
+	}
+}
+
+/* ---- calls ---- */
+
+static void enter_queue(struct schedule *s, struct schedule_command *c)
 {
 	struct schedule_queue *q = c->queue;
-	struct command_times *at = &c->times[t];
-	at->start = start_of(s, c, t);
-	at->end = at->start + (isnan(at->duration) ? 0 : at->duration);
-	if (c->engine)
-		s->engine_free[t * ENGINE_COUNT + c->engine] = at->end;
-	if (q) {
-		q->last_end[t] = at->end;
-		q->all_end[t] = later(q->all_end[t], at->end);
-		if (c->barrier)
-			q->floor[t] = at->end;
-	}
+	if (q->last)
+		q->last->next_in_queue = c;
+	q->last = c;
+	for (size_t t = 0; t < s->target_count; t++)
+		if (!q->places[t].head)
+			q->places[t].head = c;
+}
+
+/* A call that waits for events, without a queue. */
+static void wait_for_events(struct schedule *s, struct schedule_command *c, size_t t)
+{
+	double ready;
+	for (size_t i = 0; i < c->after_count; i++)
+		run_until(s, c->after[i], t);
+	may_start(c, t, &ready);
+	finish(c, t, ready, ready);
 }
 
 static void end_call(struct schedule_command *c, size_t t)
@@ -151,13 +297,24 @@ static void end_call(struct schedule_command *c, size_t t)
 void schedule_replay(struct schedule *s)
 {
 	for (struct schedule_command *c = s->next; c && c->resolved; c = s->next = c->next) {
+		if (c->queue)
+			enter_queue(s, c);
 		for (size_t t = 0; t < s->target_count; t++) {
 			begin_call(s, c, t);
-			run_command(s, c, t);
+			if (!c->queue)
+				wait_for_events(s, c, t);
+			else if (c->waits)
+				run_until(s, c, t);
 			end_call(c, t);
 		}
 		c->thread->returned_ns = c->return_ns;
 		c->thread->called = true;
 		c->replayed = true;
 	}
+}
+
+void schedule_settle(struct schedule *s, const struct schedule_command *c)
+{
+	for (size_t t = 0; t < s->target_count; t++)
+		run_until(s, c, t);
 }

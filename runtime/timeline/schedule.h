@@ -5,14 +5,21 @@
  *
  *   host clock of a thread: what it does between its calls takes as long as here, a call CALL_NS at most; where it waits for
  *                           commands, it waits for their simulated end
- *   a command starts when its call was made, when what it waits for has ended (the events of its list; in an in-order
- *                           queue the command before it), and when its engine is free
- *   engines of a GPU:       one runs launches and copies within its memory, one copies to it, one from it
+ *   a command may start     when its call was made, and what it waits for has ended (the events of its list; in an in-order
+ *                           queue the command before it). Commands that may start are taken in the order of that time
+ *   launches, and copies within the GPU's memory: share the GPU (sharing.h)
+ *   copies to and from it:  one at a time in each direction, or at all where the GPU has one engine for both. One that begins
+ *                           beside another gets what the link has left
+ *
+ * The times of a command are known once something waits for it: only then has everything been called that could have run beside it.
+ * (Another thread may be behind in simulated time. What it launches then finds the GPU as the others left it.)
  *
  * It asks no driver and no clock: its user fills in everything. It is not locked: its user does that.
  */
 #ifndef GPUSIM_RUNTIME_TIMELINE_SCHEDULE_H
 #define GPUSIM_RUNTIME_TIMELINE_SCHEDULE_H
+
+#include "runtime/timeline/sharing.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -23,11 +30,22 @@ enum { CALL_NS = 5000 }; /* an enqueue on a GPU's driver: a few microseconds */
 
 enum command_engine { ENGINE_NONE, ENGINE_COMPUTE, ENGINE_TO_GPU, ENGINE_FROM_GPU, ENGINE_COUNT };
 
+enum command_state { COMMAND_WAITS, COMMAND_RUNS, COMMAND_DONE };
+
 /* On one target, in ns since the application's first call. */
 struct command_times {
 	double duration;              /* filled in by the user; NAN: not known, and never will be */
 	double host_begin, host_end;  /* of the call */
-	double start, end;            /* of the command */
+	double start, end;            /* of the command, once it is done */
+	struct command_demand demand; /* of a launch, filled in by the user */
+	enum command_state state;
+};
+
+/* Of a queue, on one target. */
+struct queue_place {
+	struct schedule_command *head;   /* the first that waits, or NULL; of an out-of-order queue, some after it may be done */
+	size_t running;
+	double last_end, all_end, floor; /* of the command before; of all; of the last barrier */
 };
 
 struct schedule_queue {
@@ -36,7 +54,8 @@ struct schedule_queue {
 	char name[32]; /* for people; "": none */
 	uint32_t index;
 	bool in_order;
-	double *last_end, *all_end, *floor; /* per target: of the command before; of all; of the last barrier */
+	struct schedule_command *last;
+	struct queue_place places[]; /* per target */
 };
 
 struct schedule_thread {
@@ -49,21 +68,37 @@ struct schedule_thread {
 };
 
 struct schedule_command {
-	struct schedule_command *next;
+	struct schedule_command *next, *next_in_queue;
 	const char *what;  /* static: "launch", "read", ..., "wait" */
 	char *name;        /* of a kernel, or of a waiting call; owned; NULL: none */
 	uint64_t size_bytes, id;
 	enum command_engine engine;
+	uint32_t lane; /* runtime/timeline/totals.h */
 	struct schedule_queue *queue;   /* NULL: a call that waits for events */
 	struct schedule_thread *thread;
 	uint64_t call_ns, return_ns;    /* of the call, as it ran */
 	bool waits;        /* the call returns when the command has ended; of clFinish: all of the queue */
 	bool waits_all;    /* it starts after all commands of its queue before it */
 	bool barrier;      /* those after it start when it has ended */
-	bool resolved, replayed;
+	bool resolved, replayed; /* its duration is known; and it waits for its turn, or has had it */
 	const struct schedule_command **after; /* owned */
 	size_t after_count;
 	struct command_times times[]; /* per target */
+};
+
+/* What a GPU does at once. */
+struct schedule_limits {
+	uint32_t launches;    /* that run */
+	uint32_t copies;      /* between host and GPU */
+	double second_copy;   /* speed of a copy beside one that has the other direction already, relative to one alone */
+	double bank_time;     /* struct sharing */
+};
+
+struct schedule_gpu {
+	struct sharing sharing;
+	bool one_copy;
+	double second_copy;
+	double copies_end[ENGINE_COUNT];
 };
 
 struct schedule {
@@ -72,7 +107,7 @@ struct schedule {
 	struct schedule_queue *queues;
 	struct schedule_thread *threads;
 	size_t count;
-	double *engine_free; /* target_count * ENGINE_COUNT */
+	struct schedule_gpu *gpus; /* per target */
 };
 
 /* The schedule of a run; the guest's side logs commands in it (runtime/guest/launches/timeline.c). */
@@ -84,13 +119,17 @@ struct timeline {
 };
 
 int schedule_start(struct schedule *s, size_t target_count);
+struct schedule_limits schedule_limits_of(const struct gpu *gpu);
+void schedule_limit(struct schedule *s, size_t target, struct schedule_limits limits); /* else there are none */
 void schedule_free(struct schedule *s);
 /* NULL when memory is short. */
 struct schedule_queue *schedule_queue(struct schedule *s, const void *handle, bool in_order);
 struct schedule_thread *schedule_thread(struct schedule *s, uint64_t id);
 /* A new command at the end of the log, not resolved; the caller fills in the rest. */
 struct schedule_command *schedule_add(struct schedule *s, const char *what, const char *name);
-/* Replays as far as commands are resolved. */
+/* Replays as far as commands are resolved. What nothing waits for may still be open. */
 void schedule_replay(struct schedule *s);
+/* Runs what was replayed until this command is done on all targets; NULL: everything. */
+void schedule_settle(struct schedule *s, const struct schedule_command *c);
 
 #endif

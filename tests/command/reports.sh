@@ -140,10 +140,19 @@ lines_tell_what_ran() {
 		holds run.json '"__kernel void saxpy" in r["sources"][0]["text"]'
 }
 
+# Two queues and an out-of-order queue. Its launches have lanes of their own where they overlap, and the GPU is busy for less than the sum.
+overlap_shows() {
+	GPUSIM_PROFILING=simulated GPUSIM_REPORT=json,trace GPUSIM_OUTPUT=overlap GPUSIM_GPU=h200,gtx480 preloaded "$build/tests/guest/overlap" times 2>err &&
+		python3 "$root/tests/command/reports/trace.py" overlap.trace.json && grep -q 'launches (2)' overlap.trace.json &&
+		python3 "$root/tests/command/reports/schema.py" "$root/docs/report.schema.json" overlap.json &&
+		holds overlap.json 'all(t["busy_ns"] < 0.95 * t["commands_ns"] and t["busy_ns"] < t["program_ns"] for t in r["timeline"]["totals"])'
+}
+
 # In one queue, no command begins before the previous one has ended.
 timeline_keeps_the_order() {
 	holds run.json 'len(r["timeline"]["commands"]) == 6 + 8 and all(a["times"][t][1] <= b["times"][t][0] + 1 for t in (0, 1)
-		for a, b in zip(r["timeline"]["commands"], r["timeline"]["commands"][1:]))'
+		for a, b in zip(r["timeline"]["commands"], r["timeline"]["commands"][1:]))' &&
+		holds run.json 'all(abs(t["busy_ns"] - t["commands_ns"]) < 1 for t in r["timeline"]["totals"])'
 }
 
 diff_says_why() {
@@ -234,6 +243,7 @@ check "text in the page's bars can be read" contrast_is_enough
 check "show tells units apart" show_tells_units_apart
 check "lines tell what ran" lines_tell_what_ran
 check "the timeline keeps the queue's order" timeline_keeps_the_order
+check "launches that overlap are shown so" overlap_shows
 check "diff says what and why" diff_says_why
 check "diff compares like with like" diff_compares_like_with_like
 check "annotate shows heat in 100 columns" annotate_shows_heat

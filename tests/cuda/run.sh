@@ -142,7 +142,13 @@ events_show_the_gpu() {
 		"$build/kernels/cuda/host" -w 50 -r 5 "$root/kernels/cases.txt" nbody-s >out || return 1
 	jq --argjson shown "$(cut -d, -f7 out)" -e '.launches[-1].estimates[0].time_ns as $ns | $shown > $ns * 0.99 and $shown < $ns * 1.2' virtual.json
 }
+# Two streams, in simulated time: beside each other, in order by an event, and around the default stream.
+streams_overlap() {
+	GPUSIM_PROFILING=simulated GPUSIM_GPU=h200 GPUSIM_REPORT=none LD_PRELOAD=$build/libgpusim.so "$build/tests/cuda/programs/overlap" times >out 2>&1 ||
+		{ cat out && return 1; }
+}
 launches_in_reports() {
+	check "launches of two streams overlap" streams_overlap
 	check "20,000 launches have estimates at a bounded cost" many_launches
 	check "a profile of a CUDA program is replayed as it ran" replayed_as_run divergence
 	check "a profile of a CUDA program is swept" swept

@@ -4,6 +4,7 @@
 #include "runtime/timeline/schedule.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct call {
 	const char *what;
@@ -16,12 +17,13 @@ struct call {
 	double start, end, host_end; /* expected */
 };
 
-static void check(const struct call *calls, size_t count)
+static void check_with(struct schedule_limits limits, const struct call *calls, size_t count)
 {
 	static const char handles[3];
 	struct schedule s;
 	struct schedule_command *commands[16];
 	CU_ASSERT_EQUAL_FATAL(schedule_start(&s, 1), 0);
+	schedule_limit(&s, 0, limits);
 	for (size_t i = 0; i < count; i++) {
 		struct schedule_command *c = commands[i] = schedule_add(&s, calls[i].what, NULL);
 		c->queue = calls[i].queue < 0 ? NULL : schedule_queue(&s, &handles[calls[i].queue], calls[i].queue < 2);
@@ -31,7 +33,9 @@ static void check(const struct call *calls, size_t count)
 		c->engine = calls[i].engine;
 		c->waits = calls[i].waits;
 		c->waits_all = calls[i].waits_all;
+		c->barrier = !strcmp(calls[i].what, "barrier");
 		c->times[0].duration = calls[i].duration;
+		c->times[0].demand = demand_of_copy(); /* all of the GPU */
 		if (calls[i].after >= 0) {
 			c->after = malloc(sizeof *c->after);
 			c->after[0] = commands[calls[i].after];
@@ -42,6 +46,7 @@ static void check(const struct call *calls, size_t count)
 		commands[i]->resolved = true;
 		schedule_replay(&s);
 	}
+	schedule_settle(&s, NULL);
 	for (size_t i = 0; i < count; i++) {
 		CU_ASSERT_TRUE(commands[i]->replayed);
 		CU_ASSERT_EQUAL(commands[i]->times[0].start, calls[i].start);
@@ -49,6 +54,11 @@ static void check(const struct call *calls, size_t count)
 		CU_ASSERT_EQUAL(commands[i]->times[0].host_end, calls[i].host_end);
 	}
 	schedule_free(&s);
+}
+
+static void check(const struct call *calls, size_t count)
+{
+	check_with((struct schedule_limits){128, 2, 1, 0}, calls, count);
 }
 
 /* The write is called at 1000 and takes 9000. The launch is called 500 after the call of the write returned (1000 + 2000 + 500).
@@ -64,7 +74,7 @@ static void a_queue_runs_in_order_and_a_blocking_read_holds_the_host(void)
 	check(calls, 4);
 }
 
-/* Two queues. Their launches share one engine. The copy of the second queue runs beside the launch of the first. An event makes
+/* Two queues. Their launches need all of the GPU. The copy of the second queue runs beside the launch of the first. An event makes
  * the second launch of queue 0 wait for the copy. */
 static void queues_share_engines_and_events_hold_commands(void)
 {
@@ -89,6 +99,55 @@ static void markers_wait_for_all_of_an_unordered_queue(void)
 	check(calls, 4);
 }
 
+/* The first launch waits for the write, the second need not and runs at once. The third may start at 1000 and has the GPU until 5500. */
+static void commands_that_may_start_first_go_first(void)
+{
+	static const struct call calls[] = {
+		{"write", 0, 7, 0, 0, ENGINE_TO_GPU, 5000, -1, false, false, 0, 5000, 0},
+		{"launch", 0, 7, 0, 0, ENGINE_COMPUTE, 1000, -1, false, false, 5500, 6500, 0},
+		{"launch", 1, 7, 0, 0, ENGINE_COMPUTE, 1000, -1, false, false, 0, 1000, 0},
+		{"finish", 1, 7, 0, 0, ENGINE_NONE, 0, -1, true, true, 1000, 1000, 1000},
+		{"launch", 1, 7, 0, 0, ENGINE_COMPUTE, 4500, -1, false, false, 1000, 5500, 1000},
+		{"finish", 0, 7, 0, 0, ENGINE_NONE, 0, -1, true, true, 6500, 6500, 6500},
+	};
+	check(calls, 6);
+}
+
+static void one_copy_engine_serves_both_directions(void)
+{
+	static const struct call both[] = {
+		{"write", 0, 7, 0, 0, ENGINE_TO_GPU, 5000, -1, false, false, 0, 5000, 0},
+		{"read", 1, 7, 0, 0, ENGINE_FROM_GPU, 3000, -1, false, false, 0, 3000, 0},
+		{"write", 2, 7, 0, 0, ENGINE_TO_GPU, 1000, -1, false, false, 5000, 6000, 0},
+	};
+	static const struct call one[] = {
+		{"write", 0, 7, 0, 0, ENGINE_TO_GPU, 5000, -1, false, false, 0, 5000, 0},
+		{"read", 1, 7, 0, 0, ENGINE_FROM_GPU, 3000, -1, false, false, 5000, 8000, 0},
+		{"write", 2, 7, 0, 0, ENGINE_TO_GPU, 1000, -1, false, false, 8000, 9000, 0},
+	};
+	check(both, 3);
+	check_with((struct schedule_limits){128, 1, 1, 0}, one, 3);
+	/* Or the link has half of its speed for the second: of the read, 2500 are done at 5000. */
+	struct call slower[] = {both[0], both[1], both[2]};
+	slower[1].duration = 3000, slower[1].end = 5500;
+	slower[2].start = 5000, slower[2].end = 6250; /* 250 of it are done at 5500, beside the read */
+	check_with((struct schedule_limits){128, 2, 0.5, 0}, slower, 3);
+}
+
+/* An out-of-order queue: the barrier waits for the write alone, which its list names. The read after it waits for the barrier, the
+ * launch before it does not. */
+static void a_barrier_holds_what_comes_after_it(void)
+{
+	static const struct call calls[] = {
+		{"launch", 2, 7, 0, 0, ENGINE_COMPUTE, 9000, -1, false, false, 0, 9000, 0},
+		{"write", 2, 7, 0, 0, ENGINE_TO_GPU, 5000, -1, false, false, 0, 5000, 0},
+		{"barrier", 2, 7, 0, 0, ENGINE_NONE, 0, 1, false, false, 5000, 5000, 0},
+		{"read", 2, 7, 0, 0, ENGINE_FROM_GPU, 100, -1, false, false, 5000, 5100, 0},
+		{"finish", 2, 7, 0, 0, ENGINE_NONE, 0, -1, true, true, 9000, 9000, 9000},
+	};
+	check(calls, 5);
+}
+
 static void a_second_thread_begins_where_the_first_is(void)
 {
 	static const struct call calls[] = {
@@ -104,5 +163,8 @@ void add_schedule_tests(void)
 	CU_ADD_TEST(s, a_queue_runs_in_order_and_a_blocking_read_holds_the_host);
 	CU_ADD_TEST(s, queues_share_engines_and_events_hold_commands);
 	CU_ADD_TEST(s, markers_wait_for_all_of_an_unordered_queue);
+	CU_ADD_TEST(s, commands_that_may_start_first_go_first);
+	CU_ADD_TEST(s, one_copy_engine_serves_both_directions);
+	CU_ADD_TEST(s, a_barrier_holds_what_comes_after_it);
 	CU_ADD_TEST(s, a_second_thread_begins_where_the_first_is);
 }

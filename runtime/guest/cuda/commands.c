@@ -41,6 +41,7 @@ void call_end(struct call_log *l, struct cuda_command *c, enum stream_turn turn,
 	if (l->event && entry)
 		l->event->command = entry;
 	stream_submit(l->call->stream, c, l->blocking ? TURN_WAIT : turn);
+	timeline_stream_returned(entry);
 	if (l->blocking && log)
 		entry = log(&l->timeline, data);
 	if (l->blocking && l->event && entry)
@@ -173,7 +174,9 @@ static enum stream_turn guard_pageable(struct call_log *l, struct copy_command *
 		l->blocking = true;
 	if (l->blocking || c->kind != CUDA_TO_DEVICE || !is_pageable(c->from))
 		return TURN_HERE;
-	bool at_once = !l->call->wait_count && stream_is_idle(l->call->stream);
+	bool at_once = stream_is_idle(l->call->stream);
+	for (unsigned i = 0; i < l->call->wait_count; i++)
+		at_once = at_once && (!l->call->wait[i] || cuda_event_done(l->call->wait[i]));
 	return at_once || !copy_stage(&m->copy, &m->staged) ? TURN_WAIT : TURN_HERE;
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/guest/launches/worker.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/support/table.h"
+#include "runtime/guest/launches/launch_demand.h"
 #include "runtime/process/signals.h"
 #include "runtime/process/thread.h"
 
@@ -61,10 +62,19 @@ struct logged_call {
 	uint64_t begin_ns;
 };
 
+static bool start_schedule(struct schedule *s)
+{
+	if (schedule_start(s, simulation.target_count))
+		return false;
+	for (size_t t = 0; t < simulation.target_count; t++)
+		schedule_limit(s, t, schedule_limits_of(&simulation.targets[t].gpu));
+	return true;
+}
+
 static struct schedule_command *add_command(const char *what, const char *name, const struct logged_call *call)
 {
 	struct schedule *s = &simulation.timeline.schedule;
-	if (!simulation.timeline.started && !(simulation.timeline.started = !schedule_start(s, simulation.target_count)))
+	if (!simulation.timeline.started && !(simulation.timeline.started = start_schedule(s)))
 		return NULL;
 	if (s->count >= MOST_COMMANDS) {
 		simulation.timeline.omitted++;
@@ -148,8 +158,12 @@ void timeline_resolve(struct schedule_command *c, const struct launch_result *r)
 	if (!c)
 		return;
 	lock_for_report(&simulation.timeline.lock);
-	for (size_t t = 0; t < simulation.target_count; t++)
-		c->times[t].duration = r && r->estimated[t] ? r->estimates[t].time_ns : NAN;
+	for (size_t t = 0; t < simulation.target_count; t++) {
+		bool known = r && r->estimated[t];
+		c->times[t].duration = known ? r->estimates[t].time_ns : NAN;
+		if (known)
+			c->times[t].demand = launch_demand(&simulation.targets[t].gpu, &r->profile, &r->estimates[t]);
+	}
 	resolve(c);
 	unlock_for_report(&simulation.timeline.lock);
 }
@@ -162,8 +176,10 @@ static void fill_transfer(struct schedule_command *c, enum transfer_kind kind, u
 	};
 	c->size_bytes = size_bytes;
 	c->engine = engines[kind];
-	for (size_t t = 0; t < simulation.target_count; t++)
+	for (size_t t = 0; t < simulation.target_count; t++) {
 		c->times[t].duration = transfer_time_ns(&simulation.targets[t].gpu, kind, &(struct transfer_stats){1, size_bytes});
+		c->times[t].demand = demand_of_copy();
+	}
 	resolve(c);
 }
 
@@ -257,6 +273,18 @@ static void leave_out_time(uint64_t begin_ns)
 		thread->returned_ns += clock_ns() - begin_ns;
 }
 
+void timeline_stream_returned(const struct schedule_command *entry)
+{
+	if (!entry)
+		return;
+	struct schedule_command *c = (struct schedule_command *)(uintptr_t)entry;
+	lock_for_report(&simulation.timeline.lock);
+	c->return_ns = since_start(clock_ns());
+	if (c->replayed && c->thread->returned_ns < c->return_ns)
+		c->thread->returned_ns = c->return_ns;
+	unlock_for_report(&simulation.timeline.lock);
+}
+
 void timeline_leave_out(uint64_t begin_ns)
 {
 	if (!timeline_wanted())
@@ -267,18 +295,26 @@ void timeline_leave_out(uint64_t begin_ns)
 	unlock_for_report(&simulation.timeline.lock);
 }
 
-/* With the timeline's lock held; it is released meanwhile. Waits until the command is replayed. False: its times are not known. */
+/* With the timeline's lock held; it is released meanwhile. Waits until the command is replayed, and what was called until now, because
+ * that may run beside it. False: its times are not known. */
 static bool wait_for_replay(const struct schedule_command *c)
 {
 	enum { PATIENCE_MS = 2000 };
+	static const struct schedule_command *stuck; /* where others were not worth waiting any longer; under the timeline's lock */
+	const struct schedule *s = &simulation.timeline.schedule;
+	const struct schedule_command *last = s->last;
 	uint64_t begin = clock_ns();
 	bool moving = true;
-	while (!c->replayed && moving) {
+	while (moving && (!c->replayed || (!last->replayed && s->next != stuck))) {
 		uint64_t moves = worker_moves();
 		unlock_for_report(&simulation.timeline.lock);
 		moving = worker_wait_progress(moves, PATIENCE_MS, 0);
 		lock_for_report(&simulation.timeline.lock);
 	}
+	if (!moving)
+		stuck = s->next;
+	if (c->replayed)
+		schedule_settle(&simulation.timeline.schedule, c);
 	leave_out_time(begin);
 	simulation.cost.profiling_ns += clock_ns() - begin;
 	return c->replayed && !isnan(c->times[0].duration);

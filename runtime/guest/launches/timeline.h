@@ -28,6 +28,8 @@ struct stream_call {
 struct schedule_command *timeline_stream_launch(const char *kernel, const struct stream_call *call);
 struct schedule_command *timeline_stream_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct stream_call *call);
 struct schedule_command *timeline_stream_marker(const struct stream_call *call);
+/* The call that made the entry returns to the application now: what it did since was work of ours. */
+void timeline_stream_returned(const struct schedule_command *entry);
 void timeline_stream_wait(const char *name, const struct stream_call *call);
 /* When the command ends on the first target, with GPUSIM_PROFILING=simulated. Waits until that is known. False: it never will be. */
 bool timeline_simulated_end(const struct schedule_command *c, uint64_t *ns);

@@ -1,0 +1,246 @@
+/* How fast launches run that share a GPU; see sharing.h. */
+#include "runtime/timeline/sharing.h"
+
+#include "runtime/base/base.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ROUNDING = 1e-6; /* what sums of floats may be off by; less than a group takes of a GPU */
+
+void sharing_free(struct sharing *s)
+{
+	free(s->launches);
+	*s = (struct sharing){0};
+}
+
+/* ---- parts ---- */
+
+static double part_time(const struct shared_launch *l, enum demand_part part)
+{
+	const struct command_demand *d = &l->demand;
+	double driver = d->driver * l->duration, launch = d->launch * l->duration, tail = d->tail * l->duration;
+	double rest = fmax(l->duration - driver - launch - tail, 0);
+	return part == PART_DRIVER ? driver : part == PART_LAUNCH ? launch : part == PART_TAIL ? tail : rest;
+}
+
+static double room_wanted(const struct shared_launch *l, int kind)
+{
+	return l->part < PART_FULL ? 0 : l->demand.room[kind] * (l->part == PART_TAIL ? l->demand.tail_room : 1);
+}
+
+static double use_wanted(const struct shared_launch *l, int kind)
+{
+	return l->part < PART_FULL ? 0 : l->demand.use[kind] * (l->part == PART_TAIL ? l->demand.tail_use : 1);
+}
+
+static size_t known(const struct sharing *s)
+{
+	return s->count < s->most ? s->count : s->most;
+}
+
+/* ---- rates ---- */
+
+static double take_room(const struct shared_launch *l, double left[ROOM_KINDS])
+{
+	double share = 1;
+	for (int k = 0; k < ROOM_KINDS; k++) {
+		double wanted = room_wanted(l, k);
+		if (wanted > left[k] + ROUNDING)
+			share = fmin(share, left[k] > ROUNDING ? left[k] / wanted : 0);
+	}
+	for (int k = 0; k < ROOM_KINDS; k++)
+		left[k] = fmax(left[k] - share * room_wanted(l, k), 0);
+	return share;
+}
+
+/* What one gets at most of a throughput: those that ask for less leave the rest to the others. INFINITY: there is enough. */
+static double fair_share(const struct sharing *s, int kind)
+{
+	double all = 0, level = 0, before;
+	for (size_t i = 0; i < known(s); i++)
+		all += s->launches[i].rate * use_wanted(&s->launches[i], kind);
+	if (all <= 1 + ROUNDING)
+		return INFINITY;
+	do { /* the level rises until all that ask for less have what they want */
+		double left = 1;
+		size_t others = 0;
+		before = level;
+		for (size_t i = 0; i < known(s); i++) {
+			double use = s->launches[i].rate * use_wanted(&s->launches[i], kind);
+			if (use > before)
+				others++;
+			else
+				left -= use;
+		}
+		level = others ? left / (double)others : before;
+	} while (level > before);
+	return level;
+}
+
+static void share_equally(struct sharing *s, int kind)
+{
+	double level = fair_share(s, kind);
+	for (size_t i = 0; i < known(s); i++) {
+		struct shared_launch *l = &s->launches[i];
+		double use = l->rate * use_wanted(l, kind);
+		if (use > level)
+			l->rate *= level / use;
+	}
+}
+
+static void share_in_order(struct sharing *s, int kind)
+{
+	double left = 1;
+	for (size_t i = 0; i < known(s); i++) {
+		struct shared_launch *l = &s->launches[i];
+		double use = l->rate * use_wanted(l, kind);
+		if (use > left + ROUNDING)
+			l->rate *= left / use;
+		left = fmax(left - use, 0);
+	}
+}
+
+/* ---- DRAM that others use ---- */
+
+/* Mean time that an access waits for its bank, in times of an access, where banks are busy for this share of the time: the queue M/D/1. */
+static double bank_wait(double busy)
+{
+	double most = fmin(busy, 0.99);
+	return most / (2 * (1 - most));
+}
+
+static double slowed(const struct sharing *s, const struct shared_launch *l, double busy)
+{
+	double longer = bank_wait(busy) - bank_wait(use_wanted(l, THROUGHPUT_DRAM));
+	return longer > 0 ? l->rate / (1 + l->demand.memory * s->bank_time * longer) : l->rate;
+}
+
+/* Launches that wait for memory use it less, the busier it is: what it is when both agree. */
+static void wait_for_banks(struct sharing *s)
+{
+	enum { HALVINGS = 30 };
+	double low = 0, high = 1;
+	size_t users = 0;
+	for (size_t i = 0; i < known(s); i++)
+		users += s->launches[i].rate * use_wanted(&s->launches[i], THROUGHPUT_DRAM) > 0;
+	for (int k = 0; k < HALVINGS && users > 1; k++) {
+		double busy = (low + high) / 2, use = 0;
+		for (size_t i = 0; i < known(s); i++)
+			use += slowed(s, &s->launches[i], busy) * use_wanted(&s->launches[i], THROUGHPUT_DRAM);
+		if (use > busy)
+			low = busy;
+		else
+			high = busy;
+	}
+	for (size_t i = 0; i < known(s) && users > 1; i++)
+		s->launches[i].rate = slowed(s, &s->launches[i], low);
+}
+
+/* ---- all of it ---- */
+
+static void begin(struct sharing *s, struct shared_launch *l)
+{
+	l->entered = true;
+	l->start = s->now;
+	l->left = part_time(l, PART_DRIVER);
+}
+
+/* Where it had to wait for room, it starts as late as it could have to find it. */
+static void place(const struct sharing *s, struct shared_launch *l)
+{
+	l->placed = true;
+	if (!l->undisturbed)
+		l->start = fmax(l->start, s->now - part_time(l, PART_DRIVER) - part_time(l, PART_LAUNCH));
+}
+
+static void set_rates(struct sharing *s)
+{
+	double left[ROOM_KINDS];
+	bool launching = false;
+	for (int k = 0; k < ROOM_KINDS; k++)
+		left[k] = 1;
+	for (size_t i = 0; i < known(s); i++) {
+		struct shared_launch *l = &s->launches[i];
+		if (!l->entered)
+			begin(s, l);
+		l->rate = l->part == PART_LAUNCH && launching ? 0 : take_room(l, left);
+		launching |= l->part == PART_LAUNCH;
+		if (l->part == PART_FULL && l->rate > 0 && !l->placed)
+			place(s, l);
+	}
+	share_in_order(s, THROUGHPUT_ISSUE);
+	share_equally(s, THROUGHPUT_L2);
+	wait_for_banks(s);
+	share_equally(s, THROUGHPUT_DRAM);
+	for (size_t i = 0; i < known(s); i++)
+		s->launches[i].undisturbed = s->launches[i].undisturbed && s->launches[i].rate == 1;
+}
+
+/* ---- time ---- */
+
+static void advance(struct sharing *s, double to)
+{
+	for (size_t i = 0; i < known(s); i++) {
+		struct shared_launch *l = &s->launches[i];
+		l->left = fmax(l->left - (to - s->now) * l->rate, 0);
+	}
+	s->now = to;
+}
+
+bool sharing_add(struct sharing *s, void *what, double duration, const struct command_demand *demand, double ready)
+{
+	if (!gs_reserve(&s->launches, s->count, &s->room, sizeof *s->launches))
+		return false;
+	if (ready > s->now)
+		advance(s, ready);
+	s->launches[s->count++] = (struct shared_launch){.what = what, .duration = duration, .demand = *demand, .undisturbed = true};
+	set_rates(s);
+	return true;
+}
+
+/* The one whose part ends first. */
+static size_t first_change(const struct sharing *s, double *when)
+{
+	size_t first = 0;
+	*when = INFINITY;
+	for (size_t i = 0; i < known(s); i++) {
+		const struct shared_launch *l = &s->launches[i];
+		double end = l->rate > 0 ? s->now + l->left / l->rate : INFINITY;
+		if (end < *when)
+			*when = end, first = i;
+	}
+	return first;
+}
+
+double sharing_next(const struct sharing *s)
+{
+	double when;
+	first_change(s, &when);
+	return when;
+}
+
+bool sharing_step(struct sharing *s, struct shared_launch *ended)
+{
+	double when;
+	size_t i = first_change(s, &when);
+	if (isinf(when))
+		return false;
+	struct shared_launch *l = &s->launches[i];
+	bool over = l->part == PART_TAIL || (l->part == PART_FULL && !(l->demand.tail > 0));
+	if (over && l->undisturbed)
+		when = fmax(s->now, l->start + l->duration); /* not what sums of its parts make of it */
+	advance(s, when);
+	if (!over) {
+		l->part++;
+		l->left = part_time(l, l->part);
+	} else {
+		l->end = when;
+		*ended = *l;
+		s->count--;
+		memmove(l, l + 1, (s->count - i) * sizeof *l);
+	}
+	set_rates(s);
+	return over;
+}
