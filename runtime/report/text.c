@@ -7,6 +7,7 @@
 #include "runtime/model/simulation.h"
 #include "runtime/report/cost.h"
 #include "runtime/report/formats.h"
+#include "runtime/timeline/totals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,21 @@ static void add_totals(struct text *t)
 		          gpu->clock_mhz, show_time(kernels, kernels_total_ns(&t->sim->stats, g)),
 		          show_time(copies, transfers_total_ns(t->sim, g)));
 	}
+}
+
+/* Where there is a timeline, and the time of the GPU is less than the sum of all that runs on it. */
+static void add_overlap(struct text *t)
+{
+	struct timeline *timeline = &t->sim->timeline;
+	pthread_mutex_lock(&timeline->lock);
+	for (size_t g = 0; g < timeline->schedule.target_count; g++) {
+		struct schedule_totals totals = schedule_totals(&timeline->schedule, g);
+		char busy[SHOW_CELL], all[SHOW_CELL];
+		if (totals.busy < 0.999 * totals.commands)
+			text_line(t, 2, "%s: launches and copies overlap: busy for %s, not %s", t->sim->targets[g].gpu.name,
+			          show_time(busy, totals.busy), show_time(all, totals.commands));
+	}
+	pthread_mutex_unlock(&timeline->lock);
 }
 
 static void add_transfers(struct text *t)
@@ -339,6 +355,7 @@ static void add_all(struct text *t)
 		for (size_t i = 0; i < count && t->verbose; i++)
 			text_kernel(t, kernels[i]);
 		add_totals(t);
+		add_overlap(t);
 		add_transfers(t);
 		text_advice(t);
 		add_not_modelled(t);

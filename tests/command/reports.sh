@@ -142,8 +142,8 @@ lines_tell_what_ran() {
 
 # Two queues and an out-of-order queue. Its launches have lanes of their own where they overlap, and the GPU is busy for less than the sum.
 overlap_shows() {
-	GPUSIM_PROFILING=simulated GPUSIM_REPORT=json,trace GPUSIM_OUTPUT=overlap GPUSIM_GPU=h200,gtx480 preloaded "$build/tests/guest/overlap" times 2>err &&
-		python3 "$root/tests/command/reports/trace.py" overlap.trace.json && grep -q 'launches (2)' overlap.trace.json &&
+	GPUSIM_PROFILING=simulated GPUSIM_REPORT=text,json,trace GPUSIM_OUTPUT=overlap GPUSIM_GPU=h200,gtx480 preloaded "$build/tests/guest/overlap" times 2>err &&
+		grep -q 'h200: launches and copies overlap: busy for' err && python3 "$root/tests/command/reports/trace.py" overlap.trace.json && grep -q 'launches (2)' overlap.trace.json &&
 		python3 "$root/tests/command/reports/schema.py" "$root/docs/report.schema.json" overlap.json &&
 		holds overlap.json 'all(t["busy_ns"] < 0.95 * t["commands_ns"] and t["busy_ns"] < t["program_ns"] for t in r["timeline"]["totals"])'
 }

@@ -194,6 +194,9 @@ static void add_timeline(struct aggregation *a)
 	}
 	json_object_set_new(a->page, "timeline", json_pack("{s:o,s:o,s:o,s:f}", "kinds", kinds, "names", names, "commands", rows,
 	                                                   "omitted", omitted));
+	json_t *totals = json_object_get(timeline, "totals"); /* not in reports of earlier versions */
+	if (totals)
+		json_object_set(json_object_get(a->page, "timeline"), "totals", totals);
 	json_decref(name_index);
 	json_decref(kind_index);
 }
