@@ -235,7 +235,22 @@ check "100 columns, no colours in a file" fits_a_terminal
 check "colours on a terminal, none with NO_COLOR" colours_on_a_terminal
 check "build options reach the compiler" build_options_reach_the_compiler
 check "includes are found beside the file and by -I" includes_are_found
+# A program as nvcc 13 makes it: a container with nothing in it comes first.
+programs_are_explained() {
+	[ -f loop.ptx ] || return 1
+	python3 - <<'PY' &&
+import struct
+text = open("loop.ptx", "rb").read() + b"\0"
+text += b"\0" * (-len(text) % 8)
+image = struct.pack("<HHIQIIHHIIIQQQIIII", 1, 0x101, 80, len(text), 0, 64, 4, 6, 70, 0, 0, 0x11, 0, 0, 72, 0, 0, 0) + text
+open("fat", "wb").write(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, 0) + struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(image)) + image)
+PY
+		echo 'int main(void) { return 0; }' >plain.c && "${CC:-gcc}" -o plain plain.c && objcopy --add-section .nv_fatbin=fat plain program &&
+		"$gpusim" explain program --gpu v100 --set machine_code=ptx >out && cat out && grep -q '^  8 instructions, 3 blocks, 1 loop' out
+}
+
 check "PTX is explained line by line" ptx_is_explained
+check "a program's kernels are explained" programs_are_explained
 check "bad input is one line and exit code 2" errors_are_one_line
 check "--help" has_help
 check "--dot writes the graphs" graphs_are_written

@@ -31,9 +31,11 @@ static bool has_kernel(const struct gs_buf *ptx, const char *kernel)
 static int choose(const struct fatbin *f, uint32_t arch, const char *kernel, struct gs_buf *ptx, struct gs_error *err)
 {
 	struct gs_error first = {""}; /* a program has modules without PTX beside those with it */
-	for (uint32_t i = 0; fatbin_container(f, i).count; i++) {
+	for (uint32_t i = 0; f->count && i <= f->images[f->count - 1].container; i++) {
 		struct gs_buf text = {0}, note = {0};
 		struct fatbin part = fatbin_container(f, i);
+		if (!part.count) /* nvcc 13 begins with a container that has nothing */
+			continue;
 		int failed = fatbin_choose(&part, arch, &text, &note, err);
 		gs_buf_free(&note);
 		if (failed && !*first.text)
