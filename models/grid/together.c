@@ -7,6 +7,7 @@
  */
 #include "models/grid/dispatch.h"
 #include "models/grid/grid.h"
+#include "models/grid/others.h"
 #include "models/grid/rates.h"
 #include "models/grid/rest.h"
 
@@ -22,6 +23,7 @@ struct team {
 	struct ov_progress *before; /* of their last runs */
 	uint32_t count, last; /* last: SM that got the last group */
 	struct memory_system *memory;
+	struct others *others; /* NULL: all groups are simulated, or L2 is not cold */
 	struct rates rates;
 	struct rest rest;
 	struct rest_estimate left; /* of the groups that ran when it was stopped */
@@ -44,6 +46,11 @@ static double team_done_at(const struct team *t, uint64_t time)
 	return sum;
 }
 
+static void bring_line(void *ctx, uint64_t address)
+{
+	memory_touch(ctx, address, false);
+}
+
 static int serve_sm(struct team *t, uint32_t n)
 {
 	struct ov_sm *sm = t->sms[n];
@@ -53,6 +60,7 @@ static int serve_sm(struct team *t, uint32_t n)
 		t->states[n] = OV_DONE;
 		return sm->live_groups ? run_sm(t, n) : 0;
 	}
+	others_bring(t->others, ov_group_id(t->plan, group), bring_line, t->memory);
 	ov_start_group(sm, ov_group_id(t->plan, group), ov_dispatch_start(&t->queue, t->queue.given - 1, sm));
 	t->last = n;
 	return run_sm(t, n);
@@ -218,6 +226,18 @@ static int count_memory(const struct team *t, struct ov_outcome *out)
 	return rc;
 }
 
+/* Whether L2 holds what a part from the midst of the launch finds there. Where all of its memory fits, the simulation begins with what the
+ * launch does, and finds what its own groups and the others bring in. */
+static bool is_from_midst(const struct team *t, const struct ov_machine *m)
+{
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < m->launch->warm_count; i++)
+		bytes += m->launch->warm[i].bytes;
+	bool fits = bytes <= m->gpu->l2_bytes / m->gpu->l2_partitions;
+	bool some = t->plan->groups < t->plan->all;
+	return fits ? some && !t->others : some || t->plan->region_count;
+}
+
 static int make_team(struct team *t, const struct ov_machine *m)
 {
 	t->count = t->plan->sm_count;
@@ -233,8 +253,12 @@ static int make_team(struct team *t, const struct ov_machine *m)
 		t->sms[i] = ov_sm_new(m);
 		rc = t->sms[i] ? ov_memory_init(t->sms[i], t->memory, i) : -ENOMEM;
 	}
+	if (!rc)
+		rc = others_new(m->gpu, m->launch, t->plan, (uint64_t)m->groups_per_sm * m->gpu->sm_count, &t->others);
+	if (t->others)
+		memory_set_others(t->memory, others_fetch, t->others);
 	if (!rc && (m->gpu->l2_warm || launch_knows_l2(m->launch)))
-		memory_warm(t->memory, m->launch->warm, m->launch->warm_count, t->plan->groups < t->plan->all || t->plan->region_count);
+		memory_warm(t->memory, m->launch->warm, m->launch->warm_count, is_from_midst(t, m));
 	return rc;
 }
 
@@ -263,5 +287,6 @@ int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan,
 	free(t.states);
 	free(t.before);
 	memory_free(t.memory);
+	others_free(t.others);
 	return rc;
 }

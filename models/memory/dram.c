@@ -66,7 +66,7 @@ bool dram_full(const struct dram_channel *c)
 	return c->waiting >= c->timing->queue;
 }
 
-int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t slice, uint32_t slices, bool write,
+int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t slice, uint32_t slices, enum dram_kind kind,
               uint32_t bursts, uint32_t tag)
 {
 	uint32_t n = pool_take(&c->pool, c->accesses, next), own = c->timing->banks / slices ? c->timing->banks / slices : 1;
@@ -79,7 +79,8 @@ int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t sl
 	                          .bank = (uint32_t)(unit % own * slices + slice) % c->timing->banks,
 	                          .tag = tag,
 	                          .bursts = (uint16_t)bursts,
-	                          .write = write,
+	                          .write = kind == DRAM_WRITE,
+	                          .opened = kind == DRAM_READ_OPEN,
 	                          .next = MEMORY_NONE};
 	struct dram_bank *b = &c->banks[a->bank];
 	if (b->tail == MEMORY_NONE) {
@@ -124,6 +125,12 @@ static bool choose_access(struct dram_channel *c, uint32_t bank, uint64_t now, u
 		return false;
 	}
 	uint64_t start = max_u64(now, c->ready[bank].ready);
+	if (c->accesses[b->head].opened) {
+		make_current(c, bank, b->head);
+		b->row = c->accesses[b->head].row;
+		b->open = true;
+		return true;
+	}
 	if (b->open)
 		start = max_u64(start + t->close, b->opened + t->cycle);
 	if (c->used)

@@ -15,11 +15,13 @@ struct dram_timing {
 	uint64_t row_bytes;
 };
 void dram_timing_init(struct dram_timing *t, const struct gpu *gpu, uint32_t channels, double share);
+/* READ_OPEN: of a row that somebody else has opened. */
+enum dram_kind { DRAM_READ, DRAM_READ_OPEN, DRAM_WRITE };
 struct dram_access {
 	uint64_t time, row;
 	uint32_t bank, tag; /* tag: the caller's */
 	uint16_t bursts;
-	bool write;
+	bool write, opened; /* opened: its row is open, whoever did it */
 	uint32_t next; /* in its bank */
 };
 struct dram_bank {
@@ -55,7 +57,7 @@ int dram_init(struct dram_channel *c, const struct dram_timing *timing);
 void dram_free(struct dram_channel *c);
 bool dram_full(const struct dram_channel *c);
 /* `local` is the address within one of `slices` slices, which have banks of their own. */
-int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t slice, uint32_t slices, bool write,
+int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t slice, uint32_t slices, enum dram_kind kind,
               uint32_t bursts, uint32_t tag);
 /* When the next access can be served, not before `now`; MEMORY_NEVER: there is none. */
 uint64_t dram_next(struct dram_channel *c, uint64_t now);

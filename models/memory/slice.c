@@ -227,12 +227,12 @@ static uint32_t find_fetch(struct partition *p, struct slice *s, uint64_t addres
 	return n - 1; /* or MEMORY_NONE */
 }
 
-static void push_dram(struct partition *p, const struct slice *s, uint64_t address, bool write, uint32_t bytes, uint32_t tag)
+static void push_dram(struct partition *p, const struct slice *s, uint64_t address, enum dram_kind kind, uint32_t bytes, uint32_t tag)
 {
-	uint64_t access = p->config->gpu->dram_access_bytes, time = p->now + (write ? 0 : p->config->dram_pipe);
+	uint64_t access = p->config->gpu->dram_access_bytes, time = p->now + (kind == DRAM_WRITE ? 0 : p->config->dram_pipe);
 	uint64_t local = memory_map_local(&p->config->map, address);
 	uint32_t bursts = (uint32_t)quotient(bytes + access - 1, access);
-	int rc = dram_push(&p->dram, time, local, (uint32_t)(s - p->slices), p->config->map.slices, write, bursts, tag);
+	int rc = dram_push(&p->dram, time, local, (uint32_t)(s - p->slices), p->config->map.slices, kind, bursts, tag);
 	p->error = p->error ? p->error : rc;
 	p->dram_time = time < p->dram_time ? time : p->dram_time;
 }
@@ -245,9 +245,41 @@ static uint32_t allocate(struct partition *p, struct slice *s, const struct memo
 		return MEMORY_NONE;
 	uint32_t dirty = tags_line(&s->tags, line)->dirty;
 	if (dirty)
-		push_dram(p, s, tags_address(&s->tags, line), true, bits_set(dirty) * MEMORY_SECTOR, MEMORY_NONE);
+		push_dram(p, s, tags_address(&s->tags, line), DRAM_WRITE, bits_set(dirty) * MEMORY_SECTOR, MEMORY_NONE);
 	tags_replace(&s->tags, r->set, line, r->address);
 	return s->line = line;
+}
+
+/* In the order of their times; what is sent for others overtakes what waits for DRAM. */
+static void push_arrival(struct partition *p, struct arrival a)
+{
+	if (p->arrival_count == p->arrival_capacity) {
+		uint32_t capacity = p->arrival_capacity ? 2 * p->arrival_capacity : 64;
+		struct arrival *grown = malloc(capacity * sizeof *grown);
+		if (!grown) {
+			p->error = -ENOMEM;
+			return;
+		}
+		for (uint32_t i = 0; i < p->arrival_count; i++)
+			grown[i] = p->arrivals[(p->arrival_head + i) & (p->arrival_capacity - 1)];
+		free(p->arrivals);
+		p->arrivals = grown;
+		p->arrival_capacity = capacity;
+		p->arrival_head = 0;
+	}
+	uint32_t mask = p->arrival_capacity - 1, at = p->arrival_head + p->arrival_count++;
+	for (; at != p->arrival_head && p->arrivals[(at - 1) & mask].time > a.time; at--)
+		p->arrivals[at & mask] = p->arrivals[(at - 1) & mask];
+	p->arrivals[at & mask] = a;
+}
+
+/* Sent for somebody else: as long as DRAM that has nothing else to do takes. */
+static void arrive_for_others(struct partition *p, const struct slice *s, uint32_t fetch)
+{
+	const struct dram_timing *d = &p->config->dram;
+	uint64_t bursts = quotient(p->fetch_bytes + p->config->gpu->dram_access_bytes - 1, p->config->gpu->dram_access_bytes);
+	struct arrival a = {p->now + p->config->dram_pipe + d->open + d->column + bursts * d->burst, (uint32_t)(s - p->slices), fetch};
+	push_arrival(p, a);
 }
 
 /* The sectors of the fetch that are not there. */
@@ -275,7 +307,12 @@ static bool start_fetch(struct partition *p, struct slice *s, uint32_t request, 
 	s->fetch_count++;
 	tags_line(&s->tags, line)->pending |= sectors;
 	wait_for(p, &p->fetches[n], request);
-	push_dram(p, s, address, false, (uint32_t)p->fetch_bytes, n << 4 | (uint32_t)(s - p->slices));
+	enum memory_others others = p->config->others ? p->config->others(p->config->others_ctx, r->address) : OTHERS_NOTHING;
+	if (others == OTHERS_SENT)
+		arrive_for_others(p, s, n);
+	else
+		push_dram(p, s, address, others == OTHERS_OPENED ? DRAM_READ_OPEN : DRAM_READ, (uint32_t)p->fetch_bytes,
+		          n << 4 | (uint32_t)(s - p->slices));
 	return true;
 }
 
@@ -453,25 +490,6 @@ static void finish_fetch(struct partition *p, const struct arrival *a)
 	pool_give(&p->fetch_pool, p->fetches, chain, a->fetch);
 	s->fetch_count--;
 	unblock(p);
-}
-
-static void push_arrival(struct partition *p, struct arrival a)
-{
-	if (p->arrival_count == p->arrival_capacity) {
-		uint32_t capacity = p->arrival_capacity ? 2 * p->arrival_capacity : 64;
-		struct arrival *grown = malloc(capacity * sizeof *grown);
-		if (!grown) {
-			p->error = -ENOMEM;
-			return;
-		}
-		for (uint32_t i = 0; i < p->arrival_count; i++)
-			grown[i] = p->arrivals[(p->arrival_head + i) & (p->arrival_capacity - 1)];
-		free(p->arrivals);
-		p->arrivals = grown;
-		p->arrival_capacity = capacity;
-		p->arrival_head = 0;
-	}
-	p->arrivals[(p->arrival_head + p->arrival_count++) & (p->arrival_capacity - 1)] = a;
 }
 
 static void serve_dram(struct partition *p)

@@ -7,6 +7,9 @@
 #include "models/memory/request.h"
 
 struct partition;
+/* What somebody who is not simulated has done for a line that L2 asks DRAM for: nothing, opened its row, or had it sent. */
+enum memory_others { OTHERS_NOTHING, OTHERS_OPENED, OTHERS_SENT };
+typedef enum memory_others memory_others_fn(const void *ctx, uint64_t address);
 struct memory_config {
 	const struct gpu *gpu;
 	struct memory_map map;
@@ -18,6 +21,8 @@ struct memory_config {
 	uint64_t atomic, atomic_whole; /* and for an operation of an atomic; whole: on all words of a sector */
 	uint32_t atomic_parts, whole_parts; /* the same of a slice of the real GPU, in MEMORY_PARTS of a cycle */
 	uint64_t dram_pipe;   /* what a miss takes beside DRAM's own timing */
+	memory_others_fn *others; /* NULL: all are simulated */
+	const void *others_ctx;
 };
 struct partition_counts {
 	uint64_t reads, hits;       /* sectors */

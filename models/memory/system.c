@@ -255,6 +255,12 @@ void memory_warm(struct memory_system *m, const struct memory_range *ranges, siz
 	take_all(m, &m->warmed);
 }
 
+void memory_set_others(struct memory_system *m, memory_others_fn *others, const void *ctx)
+{
+	m->config.others = others;
+	m->config.others_ctx = ctx;
+}
+
 void memory_touch(struct memory_system *m, uint64_t address, bool dirty)
 {
 	give_line(m, &m->touched, address - address % m->gpu->l2_line_bytes, dirty);

@@ -10,6 +10,7 @@
 #include "models/accesses/requests.h"
 #include "models/gpu/gpu.h"
 #include "models/memory/request.h"
+#include "models/memory/slice.h"
 
 struct memory_system;
 /*
@@ -20,6 +21,8 @@ struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double cap
 void memory_free(struct memory_system *m);
 /* L2 holds these, the last ones where not all fit. */
 void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady);
+/* Some lines are sent for SMs that are not simulated: these wait for them as long, and DRAM has nothing to do. */
+void memory_set_others(struct memory_system *m, memory_others_fn *others, const void *ctx);
 /* L2 is asked for a line, or given one, without time. */
 void memory_touch(struct memory_system *m, uint64_t address, bool dirty);
 /* Cycles from when a request leaves an SM to when its answer can be there, at least; whether some requests are atomics. */

@@ -1,8 +1,8 @@
 /*
  * What L2 holds before what is simulated.
  *
- *   a launch that fits:  all of it, but what is cold. Where a part of the launch is simulated, groups before it have asked for a line, too,
- *       if several groups do: of those that n groups ask for, one in n is still to be asked for first
+ *   a launch that fits:  all of it, but what is cold. Of a part from its midst, groups before it have asked for a line, too, if several groups
+ *       do: of those that n groups ask for, one in n is still to be asked for first
  *   one that does not:   its last ranges, likewise, if it is simulated from its begin
  *   a part from its midst: what the launch itself keeps there. Under LRU a range has a share of the capacity, its share of all lines:
  *       a range that fits into its share is there whole;

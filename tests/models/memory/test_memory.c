@@ -273,9 +273,9 @@ static void open_rows_first(void)
 	uint64_t now = 0;
 	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing), 0);
 	/* Bank 0: rows 0, 1, 0. */
-	dram_push(&c, 0, 0, 0, 1, false, 1, 1);
-	dram_push(&c, 0, 4096, 0, 1, false, 1, 2);
-	dram_push(&c, 0, 32, 0, 1, false, 1, 3);
+	dram_push(&c, 0, 0, 0, 1, DRAM_READ, 1, 1);
+	dram_push(&c, 0, 4096, 0, 1, DRAM_READ, 1, 2);
+	dram_push(&c, 0, 32, 0, 1, DRAM_READ, 1, 3);
 	CU_ASSERT_EQUAL(serve_next(&c, &now, &a), 12 + 14 + 2); /* opened at 0, column at 12 */
 	CU_ASSERT_EQUAL(a.tag, 1);
 	CU_ASSERT_EQUAL(serve_next(&c, &now, &a), 14 + 14 + 2); /* the next one on the bus */
@@ -286,6 +286,21 @@ static void open_rows_first(void)
 	dram_free(&c);
 }
 
+static void rows_that_others_opened_are_open(void)
+{
+	struct dram_channel c;
+	struct dram_access a;
+	uint64_t now = 0;
+	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing), 0);
+	dram_push(&c, 0, 0, 0, 1, DRAM_READ, 1, 1);         /* bank 0: open at 12 */
+	dram_push(&c, 0, 1024, 0, 1, DRAM_READ_OPEN, 1, 2); /* bank 1: at once */
+	CU_ASSERT_EQUAL(serve_next(&c, &now, &a), 14 + 2);
+	CU_ASSERT_EQUAL(a.tag, 2);
+	CU_ASSERT_EQUAL(serve_next(&c, &now, &a), 12 + 14 + 2);
+	CU_ASSERT_EQUAL(a.tag, 1);
+	dram_free(&c);
+}
+
 /* What dram_next has found holds until something comes that could go first. */
 static void a_hit_that_comes_in_time_goes_first(void)
 {
@@ -293,16 +308,16 @@ static void a_hit_that_comes_in_time_goes_first(void)
 	struct dram_access a;
 	uint64_t now = 0;
 	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing), 0);
-	dram_push(&c, 0, 0, 0, 1, false, 1, 1); /* bank 0: open at 12 */
+	dram_push(&c, 0, 0, 0, 1, DRAM_READ, 1, 1); /* bank 0: open at 12 */
 	serve_next(&c, &now, &a);
 	CU_ASSERT_EQUAL(a.tag, 1); /* 12, the bus is free at 14 */
-	dram_push(&c, 12, 1024, 0, 1, false, 1, 2); /* bank 1: opened at 12, open at 24 */
+	dram_push(&c, 12, 1024, 0, 1, DRAM_READ, 1, 2); /* bank 1: opened at 12, open at 24 */
 	CU_ASSERT_EQUAL(dram_next(&c, 12), 24);
-	dram_push(&c, 20, 32, 0, 1, false, 1, 3); /* bank 0, whose row is open: at 20 */
+	dram_push(&c, 20, 32, 0, 1, DRAM_READ, 1, 3); /* bank 0, whose row is open: at 20 */
 	CU_ASSERT_EQUAL(dram_next(&c, 12), 20);
 	CU_ASSERT_EQUAL(dram_serve(&c, 20, &a), 20 + 14 + 2);
 	CU_ASSERT_EQUAL(a.tag, 3);
-	dram_push(&c, 30, 64, 0, 1, false, 1, 4); /* too late */
+	dram_push(&c, 30, 64, 0, 1, DRAM_READ, 1, 4); /* too late */
 	CU_ASSERT_EQUAL(dram_next(&c, 20), 24);
 	CU_ASSERT_EQUAL(dram_serve(&c, 24, &a), 24 + 14 + 2);
 	CU_ASSERT_EQUAL(a.tag, 2);
@@ -316,9 +331,9 @@ static void banks_open_side_by_side_and_the_bus_turns(void)
 	struct dram_access a;
 	uint64_t now = 0;
 	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing), 0);
-	dram_push(&c, 0, 0, 0, 1, false, 1, 1);    /* bank 0: open at 12 */
-	dram_push(&c, 0, 1024, 0, 1, false, 1, 2); /* bank 1: opened 4 later, open at 16 */
-	dram_push(&c, 0, 32, 0, 1, true, 1, 3);    /* a write to bank 0 */
+	dram_push(&c, 0, 0, 0, 1, DRAM_READ, 1, 1);    /* bank 0: open at 12 */
+	dram_push(&c, 0, 1024, 0, 1, DRAM_READ, 1, 2); /* bank 1: opened 4 later, open at 16 */
+	dram_push(&c, 0, 32, 0, 1, DRAM_WRITE, 1, 3);    /* a write to bank 0 */
 	CU_ASSERT_EQUAL(serve_next(&c, &now, &a), 12 + 16);
 	CU_ASSERT_EQUAL(serve_next(&c, &now, &a), 16 + 16); /* the write could only be at 12 + 9 */
 	CU_ASSERT_EQUAL(a.tag, 2);
@@ -363,6 +378,39 @@ static double ask_all(const struct gpu *gpu, uint64_t bytes, bool warm, enum mem
 	}
 	memory_free(m);
 	return (double)arrivals.last;
+}
+
+static enum memory_others odd_lines(const void *ctx, uint64_t address)
+{
+	return address / *(const uint64_t *)ctx % 2 ? OTHERS_SENT : OTHERS_NOTHING;
+}
+
+/* A line that DRAM sends for the SM, and one that it sends for somebody else: both take a load's latency, and DRAM reads the first only. */
+static void lines_sent_for_others_take_their_time_only(void)
+{
+	struct gpu gpu = test_gpu("h200", "l2_warm=0");
+	uint64_t line = gpu.l2_line_bytes;
+	uint64_t last[2] = {0}, read[2] = {0};
+	for (uint64_t n = 0; n < 2; n++) {
+		struct memory_system *m = memory_new(&gpu, gpu.sm_count, 1);
+		struct arrivals arrivals = {0};
+		struct memory_statistics counts = {0};
+		CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+		memory_set_others(m, odd_lines, &line);
+		struct memory_request r = {.address = n * line, .sectors = 1, .bytes = 32, .kind = MEMORY_READ};
+		r.time = memory_depart(m, &r, 0);
+		CU_ASSERT_EQUAL_FATAL(memory_send(m, &r), 0);
+		for (uint64_t end = 100; !arrivals.count && end < 10000; end += 100)
+			CU_ASSERT_EQUAL_FATAL(memory_advance(m, end, note_arrival, &arrivals), 0);
+		memory_count(m, 1000, &counts);
+		last[n] = arrivals.last;
+		read[n] = (uint64_t)counts.dram_read_bytes;
+		memory_free(m);
+	}
+	CU_ASSERT_TRUE(last[0] > 0);
+	CU_ASSERT_DOUBLE_EQUAL((double)last[1], (double)last[0], gpu.l2_spread_cycles + 1); /* lines are not equally far */
+	CU_ASSERT_TRUE(read[0] > 0);
+	CU_ASSERT_EQUAL(read[1], 0);
 }
 
 static double read_all(const struct gpu *gpu, uint64_t bytes, bool warm)
@@ -688,10 +736,12 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, addresses_go_round_the_slices);
 	CU_ADD_TEST(s, hashes_are_remainders_of_polynomials);
 	CU_ADD_TEST(s, open_rows_first);
+	CU_ADD_TEST(s, rows_that_others_opened_are_open);
 	CU_ADD_TEST(s, a_hit_that_comes_in_time_goes_first);
 	CU_ADD_TEST(s, banks_open_side_by_side_and_the_bus_turns);
 	CU_ADD_TEST(s, memory_moves_what_its_description_says);
 	CU_ADD_TEST(s, slices_read_what_they_can);
+	CU_ADD_TEST(s, lines_sent_for_others_take_their_time_only);
 	CU_ADD_TEST(s, stores_have_headers);
 	CU_ADD_TEST(s, lines_cost_slices_beside_their_sectors);
 	CU_ADD_TEST(s, packets_leave_an_sm_as_measured);

@@ -1,0 +1,127 @@
+/* What groups that are not simulated do for those that are, where L2 is cold. */
+#include "tests/tests.h"
+
+#include "models/grid/others.h"
+#include "tests/models/scene.h"
+
+#include <stdlib.h>
+
+/* A grid of 64 by 64 groups of one warp that loads a line of its row, a line of its column, and a line that is its own. */
+enum { SIDE = 64, LINE = 128, ROWS = 1 << 20, COLUMNS = 1 << 21, OWN = 1 << 22 };
+static struct scene scene;
+static struct memory_part parts[3] = {{.address = ROWS, .sectors = 15, .bytes = LINE}, {.address = COLUMNS, .sectors = 15, .bytes = LINE},
+                                      {.address = OWN, .sectors = 15, .bytes = LINE}};
+static const uint32_t first[4] = {0, 1, 2, 3}, zero;
+static const uint64_t id;
+static const uint16_t accesses[3] = {1, 1, 1};
+static const struct address_shift shifts[4] = {{.linear = true, .step = {0, LINE, 0}}, {.linear = true, .step = {LINE, 0, 0}},
+                                               {.linear = true, .step = {LINE, SIDE * LINE, 0}}, {.linear = true}};
+static const struct path_requests requests = {first, parts};
+static struct memory_range ranges[3];
+static struct warp_path path;
+static struct launch_warps launch;
+
+static void make_grid(double cold)
+{
+	scene_start(&scene, "h200", NULL);
+	for (int i = 0; i < 3; i++) {
+		build_memory(&scene.code, CODE_load, SPACE_global, "2 <- 1");
+		ranges[i] = (struct memory_range){.address = parts[i].address, .bytes = (i < 2 ? SIDE : SIDE * SIDE) * LINE, .traffic = 1,
+		                                  .times = i < 2 ? SIDE : 1, .cold = cold};
+	}
+	scene_exit(&scene);
+	path = (struct warp_path){.blocks = &zero, .block_count = 1, .accesses = accesses, .access_count = 3, .requests = &requests};
+	launch = (struct launch_warps){.code = &scene.code.code, .paths = &path, .path_count = 1, .groups = SIDE * SIDE, .warps_per_group = 1,
+	                               .path_of = &zero, .pattern_groups = 1, .grid = {SIDE, SIDE, 1}, .pattern_ids = &id, .shifts = shifts,
+	                               .warm = ranges, .warm_count = 3};
+}
+
+/* Lines of a range that others have done that for. */
+static int done_by_others(const struct others *o, uint64_t address, int count, enum memory_others what)
+{
+	int sum = 0;
+	for (int i = 0; i < count; i++)
+		sum += others_fetch(o, address + (uint64_t)i * LINE) == what;
+	return sum;
+}
+
+static void count_line(void *ctx, uint64_t address)
+{
+	(void)address;
+	++*(int *)ctx;
+}
+
+/* The first 8 and the last 8 rows of groups are simulated. They have the lines of their rows sent, and their own; of the 64 lines of columns,
+ * which 16 of 64 groups that ask for one are among, a quarter, evenly. */
+static void of_shared_lines_dram_sends_a_share(void)
+{
+	static const struct group_run runs[] = {{0, 0}, {8 * SIDE, 56 * SIDE}};
+	struct ov_plan plan = {.groups = 16 * SIDE, .all = SIDE * SIDE, .runs = runs, .run_count = 2};
+	struct others *o = NULL;
+	make_grid(1);
+	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(o);
+	CU_ASSERT_EQUAL(done_by_others(o, ROWS, 8, OTHERS_SENT), 0);
+	CU_ASSERT_EQUAL(done_by_others(o, OWN, 8 * SIDE, OTHERS_SENT), 0);
+	CU_ASSERT_EQUAL(done_by_others(o, OWN + 56 * SIDE * LINE, 8 * SIDE, OTHERS_SENT), 0);
+	CU_ASSERT_DOUBLE_EQUAL(done_by_others(o, COLUMNS, SIDE, OTHERS_SENT), SIDE * 3 / 4.0, 1);
+	others_free(o);
+}
+
+/* 1024 lines that follow one another are in the same rows. Of the first 1024 that groups have for themselves, simulated ones ask for the first
+ * half. For half of these a group that is not simulated has opened the row, or by chance three standard deviations more or less. */
+static void rows_are_opened_for_others(void)
+{
+	static const struct group_run runs[] = {{0, 0}, {8 * SIDE, 56 * SIDE}};
+	struct ov_plan plan = {.groups = 16 * SIDE, .all = SIDE * SIDE, .runs = runs, .run_count = 2};
+	struct others *o = NULL;
+	make_grid(1);
+	scene.gpu.l2_slices = scene.gpu.dram_channels = 64;
+	scene.gpu.dram_row_bytes = 2048;
+	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
+	CU_ASSERT_DOUBLE_EQUAL(done_by_others(o, OWN, 8 * SIDE, OTHERS_OPENED), 8 * SIDE / 2.0, 34);
+	others_free(o);
+}
+
+/* 1024 groups run at once. When group 1023 starts, none has ended; when 1024 + 63 does, the first row has, which asked for all lines of
+ * columns. The lines of rows are asked for by simulated groups alone. */
+static void lines_come_in_when_others_have_ended(void)
+{
+	static const struct group_run runs[] = {{0, 0}, {8 * SIDE, 56 * SIDE}};
+	struct ov_plan plan = {.groups = 16 * SIDE, .all = SIDE * SIDE, .runs = runs, .run_count = 2};
+	struct others *o = NULL;
+	int lines = 0;
+	make_grid(1);
+	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
+	others_bring(o, 1023, count_line, &lines);
+	CU_ASSERT_EQUAL(lines, 0);
+	others_bring(o, 1024 + 63, count_line, &lines);
+	CU_ASSERT_EQUAL(lines, SIDE);
+	others_bring(o, SIDE * SIDE - 1, count_line, &lines); /* not again */
+	CU_ASSERT_EQUAL(lines, SIDE);
+	others_free(o);
+}
+
+static void others_matter_where_l2_is_cold_and_some_groups_are_left_out(void)
+{
+	struct ov_plan some = {.groups = SIDE, .all = SIDE * SIDE}, all = {.groups = SIDE * SIDE, .all = SIDE * SIDE};
+	struct others *o = NULL;
+	make_grid(0);
+	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &some, 1024, &o), 0);
+	CU_ASSERT_PTR_NULL(o);
+	make_grid(1);
+	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &all, 1024, &o), 0);
+	CU_ASSERT_PTR_NULL(o);
+	ranges[2].bytes = scene.gpu.l2_bytes; /* does not fit */
+	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &some, 1024, &o), 0);
+	CU_ASSERT_PTR_NULL(o);
+}
+
+void add_others_tests(void)
+{
+	CU_pSuite s = CU_add_suite("others", NULL, NULL);
+	CU_ADD_TEST(s, of_shared_lines_dram_sends_a_share);
+	CU_ADD_TEST(s, rows_are_opened_for_others);
+	CU_ADD_TEST(s, lines_come_in_when_others_have_ended);
+	CU_ADD_TEST(s, others_matter_where_l2_is_cold_and_some_groups_are_left_out);
+}
