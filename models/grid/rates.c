@@ -16,7 +16,8 @@
  * One that was as long as it could be is followed by one FARTHER times as long if the rate after it is about that before it, FARTHEST
  * times if it is the same, and FARTHER times in any case after MOST_DRIFTS: the number of jumps grows with the logarithm of the loop.
  * Units that do not agree are followed by longer ones, because what differs by chance then averages out; after MOST_UNITS the last is
- * taken as it is, and the difference goes into the estimate's bounds.
+ * taken as it is, and the difference goes into the estimate's bounds. If the last differs by more than the one before did, the loop has come to
+ * something else, such as data that L2 does not have: units begin anew, once.
  */
 #include "models/grid/rates.h"
 
@@ -32,6 +33,7 @@ enum {
 	FIRST = 3, FARTHER = 4, FARTHEST = 16, MOST_DRIFTS = 3, MOST_UNITS = 8,
 	MORE_STEPS = 8, MOST_STEPS = 32, PERFECT_STEPS = 24, LEAST_WORK = 50000, LEAST_ITERATIONS = 8, LEAST_OUTER = 2, LEAST_BLOCKS = 4,
 	MOST_LOOPS = 64,
+	FEW_ROUNDS = 8, /* of more, a part of one is little */
 };
 static const double tolerance = 0.01, merged = 0.005, little_time = 0.00125, first_share = 1.0 / 64, other_phase = 0.1;
 
@@ -338,6 +340,28 @@ static double find_reach(const struct rates *r, const struct loop_ends *ends)
 	return fmin(fmax(ends->first, least), ends->last);
 }
 
+/*
+ * A jump by a part of a round leaves warps where they are in the window, and of the last round the end is done: its lines are asked for a second
+ * time. Where lines come from DRAM and the window has few rounds, a jump is by whole ones.
+ */
+static double whole_rounds(const struct rates *r, const struct rate_level *l, const struct rate_place *places, double reach)
+{
+	double longest = 0, jumped = 0, all = 0;
+	if (!r->sms[0]->memory || l2_knows(r, l))
+		return reach;
+	for (uint32_t i = 0; i < r->count; i++)
+		for (uint32_t slot = 0; slot < r->slots; slot++) {
+			size_t n = (size_t)i * r->slots + slot;
+			const struct path_gap *g = places[n].gap < 0 ? NULL : &r->sms[i]->warps[slot].path->gaps[places[n].gap];
+			if (!g || g->iterations <= longest)
+				continue;
+			longest = g->iterations;
+			jumped = l->rates[n].mean * reach / longest;
+			all = g->rounds;
+		}
+	return jumped > 0 && all < FEW_ROUNDS ? reach * floor(jumped * (1 + 1e-9)) / jumped : reach;
+}
+
 /* The first jump of a level is short: a loop that comes to know its data gets faster. If it cannot, it is a part of what is left. */
 static double first_cap(const struct rates *r, const struct rate_level *l, const struct rate_place *places, double cycles, double horizon)
 {
@@ -360,13 +384,21 @@ static bool end_unit(struct rates *r, struct rate_level *l, const struct rate_pl
 {
 	double cycles = (double)(r->time - l->time), rate = done_in_unit(r, l) / cycles;
 	double difference = l->rate > 0 ? fmax(fabs(rate / l->rate - 1), l->changed ? other_phase : 0) : 1;
+	bool part = difference > fmax(l->difference, other_phase);
 	l->rate = rate;
 	l->changed = false;
+	l->difference = difference;
 	l->units++;
 	mean_rates(r, l, places, cycles);
 	set_rates(r, l);
 	struct loop_ends ends = cycles_left(r, l, places);
 	double reach = find_reach(r, &ends);
+	if (l->units >= MOST_UNITS && part && !l->begun_again) {
+		l->begun_again = true;
+		l->units = 1;
+		begin_unit(r, l, places);
+		return false;
+	}
 	bool little = difference * reach < little_time * ((double)r->time + ends.horizon);
 	if (little || difference < tolerance * fmax(1, l->units / 2.0) || l->units >= MOST_UNITS) {
 		if (l->cap > 0)
@@ -375,7 +407,7 @@ static bool end_unit(struct rates *r, struct rate_level *l, const struct rate_pl
 			l->cap = first_cap(r, l, places, cycles, ends.horizon);
 		l->capped = l->cap < reach;
 		l->jump_rate = rate;
-		reach = fmin(reach, l->cap);
+		reach = whole_rounds(r, l, places, fmin(reach, l->cap));
 		/* Where a unit is the limit, the others do what those that leave would have done; where each warp's own latency is, not. */
 		double by = floor(reach * (1 + share_done(r, l, places, reach)) / 2);
 		if (by > 1.5 * cycles && isfinite(by)) {
@@ -397,6 +429,7 @@ static void close_levels(struct rates *r, uint32_t from)
 		r->levels[l].open = false;
 		r->levels[l].rate = 0;
 		r->levels[l].units = 0;
+		r->levels[l].begun_again = false;
 	}
 }
 

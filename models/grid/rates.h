@@ -33,6 +33,8 @@ struct rates {
 		uint64_t time;            /* the unit's begin */
 		double rate;              /* instructions per cycle of the unit before; 0: there was none */
 		bool changed;             /* that was of another phase */
+		double difference;        /* of that one from the one before it */
+		bool begun_again;         /* because units parted */
 		double cap, jump_rate;    /* cycles that the last jump could be long, and the rate before it */
 		double jumped;            /* cycles that it was long */
 		bool capped;              /* as long as it could be */
