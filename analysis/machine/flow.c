@@ -186,6 +186,45 @@ static bool returns_early(const struct machine_function *f, const struct graph_e
 	return e->to >= 0 && is_end(f, e->to) && (is_conditional(f, e->from) || is_pad(f, e->from));
 }
 
+/* Marks the edges that lead early to this block, which is an end. Returns whether all that lead there do; *last is the last of them in the code. */
+static bool mark_early(const struct machine_function *f, const uint32_t *place, uint32_t block, bool *without, uint32_t *last)
+{
+	const struct graph_block *end = &f->graph->blocks[block];
+	uint32_t early = 0;
+	for (uint32_t n = 0; n < end->in_count; n++) {
+		uint32_t e = f->graph->in[end->first_in + n];
+		without[e] = returns_early(f, &f->graph->edges[e]);
+		if (without[e] && (!early++ || place[f->graph->edges[e].from] > place[f->graph->edges[*last].from]))
+			*last = e;
+	}
+	return early && early == end->in_count;
+}
+
+static bool leaves_function(const struct machine_function *f, uint32_t block)
+{
+	const struct graph_block *b = &f->graph->blocks[block];
+	for (uint32_t e = 0; e < b->edge_count; e++)
+		if (target(f, block, e) < 0)
+			return b->reachable;
+	return false;
+}
+
+/* Where every way to the end is early, the last one counts as the usual way. Where only some end has none but early ways, as the default of a
+ * switch that cannot happen has, the others' end is the usual one. */
+static void mark_all_early(const struct machine_function *f, const uint32_t *place, bool *without)
+{
+	uint32_t usual = 0;
+	for (uint32_t b = 0; b < f->graph->block_count; b++) {
+		uint32_t last = 0;
+		usual += !mark_early(f, place, b, without, &last) && leaves_function(f, b);
+	}
+	for (uint32_t b = 0; b < f->graph->block_count && !usual; b++) {
+		uint32_t last = 0;
+		if (mark_early(f, place, b, without, &last))
+			without[last] = false;
+	}
+}
+
 static int find_joins(struct machine_function *f, struct gs_error *err)
 {
 	bool *without = calloc(f->graph->edge_count + 1u, sizeof *without);
@@ -197,18 +236,7 @@ static int find_joins(struct machine_function *f, struct gs_error *err)
 	}
 	for (uint32_t i = 0; i < f->graph->order_count; i++)
 		place[f->graph->order[i]] = i;
-	for (uint32_t b = 0; b < f->graph->block_count; b++) {
-		const struct graph_block *end = &f->graph->blocks[b];
-		uint32_t early = 0, last = 0;
-		for (uint32_t n = 0; n < end->in_count; n++) {
-			uint32_t e = f->graph->in[end->first_in + n];
-			without[e] = returns_early(f, &f->graph->edges[e]);
-			if (without[e] && (!early++ || place[f->graph->edges[e].from] > place[f->graph->edges[last].from]))
-				last = e;
-		}
-		if (early && early == end->in_count) /* every way is early: the last one counts as the usual way */
-			without[last] = false;
-	}
+	mark_all_early(f, place, without);
 	int result = graph_find_joins(f->graph, without, f->joins, err);
 	free(without);
 	free(place);

@@ -305,6 +305,22 @@ static void short_arms_become_predicates(void)
 	code_free(c);
 }
 
+/* A switch whose default cannot happen has an end of its own there, as clang writes it. Lanes of the other cases meet behind the switch all the same. */
+static void impossible_ends_hold_no_lanes(void)
+{
+	struct kernel_code *c = make_final("mov.u32 %r1, %tid.x;\nld.param.u64 %d1, [k_param_0];\n"
+	                                   "setp.eq.s32 %p1, %r1, 0;\n@%p1 bra FIRST;\n"
+	                                   "setp.eq.s32 %p2, %r1, 1;\n@%p2 bra SECOND;\n"
+	                                   "bra.uni NEVER;\n"
+	                                   "FIRST:\nst.global.u32 [%d1], %r1;\nbra.uni MEET;\n"
+	                                   "SECOND:\nst.global.u32 [%d1+4], %r1;\n"
+	                                   "MEET:\nst.global.u32 [%d1+8], %r1;\nret;\n"
+	                                   "NEVER:\nexit;\n");
+	CU_ASSERT_EQUAL(c->blocks[0].join, 5);
+	CU_ASSERT_EQUAL(c->blocks[1].join, 4); /* the other way leads nowhere */
+	code_free(c);
+}
+
 /* A branch to the end is EXIT under a predicate. Each block that leads to the end has an EXIT of its own. */
 static void returns_are_predicated_exits(void)
 {
@@ -508,6 +524,7 @@ void add_machine_tests(void)
 	TEST(loads_of_a_row_become_wider);
 	TEST(short_arms_become_predicates);
 	TEST(returns_are_predicated_exits);
+	TEST(impossible_ends_hold_no_lanes);
 	TEST(short_loops_are_unrolled);
 	TEST(final_loops_are_unrolled_if_they_end_with_their_branch);
 	TEST(final_texts_are_contracted_only_where_they_allow_it);
