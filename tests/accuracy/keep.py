@@ -89,8 +89,10 @@ def write_page(folder, root, made):
         by = version(root) if name in made else versions.get(name, "unknown")
         out.append(f"| [{name}]({name}.csv) | {what}, [plot]({name}.svg), [others]({name}-others.svg) | {f['cases']} | {f['left_out']} | "
                    f"{f['mean']} | {f['median']} | {f['signed']} {f['case']} | {f['correlation']} | {date} | {by} |")
-    out += ["", "An H200's counters were taken with cold caches, one launch each. Its times are medians of nine launches, so that caches were as warm",
-            "as the launch before left them. Estimates have warm caches. Sectors of L2 and DRAM of small cases therefore do not compare."]
+    out += ["", "An H200's counters were taken with cold caches, one launch each. Its times are medians of up to 21 launches with clocks up, so that caches were as",
+            "warm as the launch before left them (frontier: the first launch, because later ones find nothing left to do). Estimates have warm caches. Sectors of L2",
+            "and DRAM of small cases therefore do not compare. Until 2026-11-17, h200-small and h200-large were compared with times of an H200 whose clocks were",
+            "not brought up, which are up to 26% longer for large cases."]
     if os.path.exists(os.path.join(folder, "bounded.csv")):
         out += ["", "[bounded](bounded.csv) compares default options with `GPUSIM_EXACT=1`, by program (`tests/accuracy/bounded.py --keep`)."]
     with open(page, "w") as f:

@@ -45,19 +45,19 @@ gpgpusim() { # NAME MODEL SETTINGS CONFIG OPTION...
 		compare "$1" --config "$4" "$reference/gpgpusim.csv" --cases "$cases" --only '*-s' "${@:5}" "$work/$1.json"
 }
 
+# Truth is of launches that follow one of the same kernel: then L2 holds what a launch uses.
+again=l2_kept=0
 h200() { # NAME ONLY OPTION... -- PATTERN...
 	local name=$1 only=$2 options=()
 	shift 2
 	while [ "$1" != -- ]; do options+=("$1") && shift; done
 	shift
 	is_wanted "$name" || return
-	GPUSIM_GPU=h200 GPUSIM_MEMORY=hierarchy run "$name" "$cases" "$@" &&
-		compare "$name" "$reference/h200.csv" "$reference/h200-counters.csv" --cases "$cases" --only "$only" "${options[@]}" "$work/$name.json"
+	"$here/truth/reference.py" "$reference/h200-truth" "$cases" times 'frontier-*' >"$work/times.csv" &&
+		GPUSIM_GPU=h200 GPUSIM_MEMORY=hierarchy GPUSIM_SET=$again run "$name" "$cases" "$@" &&
+		compare "$name" "$work/times.csv" "$reference/h200-counters.csv" --cases "$cases" --only "$only" "${options[@]}" "$work/$name.json"
 }
 
-# Each launch of the suite follows copies to its buffers, here and in measurements. Other truth is of launches that follow one of the same
-# kernel: then L2 holds what a launch uses.
-again=l2_kept=0
 # The same kernels as CUDA programs, beside what Nsight Compute shows.
 run_cuda() { # NAME CASES PATTERN...
 	GPUSIM_GPU=h200 GPUSIM_MEMORY=hierarchy GPUSIM_SET=$again GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/$1 LD_PRELOAD=$build/libgpusim.so \

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Makes a table of truth of what measure.sh found, with the columns that `gpusim correlate` knows.
    reference.py RESULTS CASES [warm|cold] > tests/reference/NAME.csv
+   reference.py RESULTS CASES times [PATTERN...] > ...
 Only the cases of CASES are taken, so that the two halves of kernels/classes stay apart. Times: median_ns by events; duration_ns and
-cycles_elapsed by Nsight Compute. Counters are of warm launches (default), or of cold ones: then times are as well."""
+cycles_elapsed by Nsight Compute. Counters are of warm launches (default), or of cold ones: then times are as well.
+With `times`, there are only times by events of warm launches; of cases like the patterns, whose later launches find nothing left to do, that of the first."""
 import csv
+import fnmatch
 import sys
 
 # This table's name, and that of ncu.
@@ -32,10 +35,26 @@ def table(path):
     return list(csv.DictReader(open(path)))
 
 
+def wanted_cases(path):
+    return [line.split()[0] for line in open(path) if line.strip() and line[0] != "#"]
+
+
+def times(folder, cases, once):
+    opencl = {row["case"]: row for row in table(f"{folder}/opencl.csv")}
+    print("case,kernel,global,local,median_ns,min_ns,clock_mhz")
+    for o in (opencl[case] for case in wanted_cases(cases) if case in opencl):
+        is_first = any(fnmatch.fnmatch(o["case"], pattern) for pattern in once)
+        found = [o["first_ns"]] * 2 if is_first else [o["warm_ns"], o["warm_min"]]
+        print(",".join([o["case"], o["kernel"], o["global"], o["local"], *found, o["clock_after"]]))
+
+
 def main():
     folder, cases = sys.argv[1:3]
+    if sys.argv[3:4] == ["times"]:
+        times(folder, cases, sys.argv[4:])
+        return
     caches = sys.argv[3] if len(sys.argv) > 3 else "warm"
-    wanted = [line.split()[0] for line in open(cases) if line.strip() and line[0] != "#"]
+    wanted = wanted_cases(cases)
     opencl = {row["case"]: row for row in table(f"{folder}/opencl.csv")}
     ncu = {row["case"]: row for row in table(f"{folder}/ncu.csv")}
     counted = {row["case"]: row for row in table(f"{folder}/counters.csv") if row["caches"] == caches}
