@@ -271,13 +271,13 @@ static void add_block(struct emitter *e, uint32_t block)
 		return;
 	if (!block && f->kernel)
 		add_entry(e, like);
-	add_plain(e, like, CODE_nop, flow->before);
+	add_plain(e, like, CODE_branch, flow->before); /* BSSY and BSYNC */
 	add_body(e, block, false);
 	add_arm(e, flow->arms[0]);
 	add_arm(e, flow->arms[1]);
 	for (uint32_t i = 0; i < flow->checks; i++)
 		add_plain(e, like, i % 2 ? CODE_nop : CODE_int, 1);
-	add_plain(e, like, CODE_nop, flow->after);
+	add_plain(e, like, CODE_branch, flow->after);
 	add_end(e, block);
 	if (flow->exits)
 		add_plain(e, like, CODE_branch, 1);

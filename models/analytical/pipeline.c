@@ -178,6 +178,7 @@ struct pipeline_times pipeline_step(struct pipeline *p, uint32_t code)
 	front_end_next(p);
 	if (i->class == CODE_barrier)
 		p->next_issue = max_double(p->next_issue, t.issue + p->gpu->barrier_latency);
+	p->next_issue = max_double(p->next_issue, t.issue + branch_wait(p->gpu, i));
 	if (i->class == CODE_atomic && p->gpu->atomics_stop_warp && t.done > p->next_issue) {
 		p->memory_stall += t.done - p->next_issue;
 		p->next_issue = t.done;

@@ -17,6 +17,9 @@ const char *resource_name(enum pipeline_resource r)
 	return (unsigned)r < RESOURCE_COUNT ? names[r] : "unknown";
 }
 
+/* Of what has units of its own, which are never the limit: what it takes of the others' time. */
+#define LEAST_INITIATION 0.01
+
 struct timing {
 	double latency, initiation;
 };
@@ -127,6 +130,16 @@ static enum pipeline_resource class_unit(const struct gpu *gpu, const struct cod
 	}
 }
 
+static bool is_control(enum code_class class)
+{
+	return class == CODE_branch || class == CODE_barrier || class == CODE_nop;
+}
+
+double branch_wait(const struct gpu *gpu, const struct code_instruction *i)
+{
+	return i->class == CODE_branch && !(i->flags & CODE_UNIFORM) ? (double)gpu->branch_wait_cycles : 0;
+}
+
 bool code_is_memory(enum code_class class)
 {
 	return class >= CODE_load && class <= CODE_texture;
@@ -186,6 +199,8 @@ struct instruction_cost gpu_instruction_cost(const struct gpu *gpu, const struct
 		                                 .distance = distance};
 	}
 	struct timing t = class_timing(gpu, i);
+	if (gpu->control_units && is_control((enum code_class)i->class))
+		t.initiation = LEAST_INITIATION;
 	bool reads = i->reads || gpu->pipeline_latency < 1;
 	return (struct instruction_cost){.unit = class_unit(gpu, i),
 	                                 .latency = t.latency,

@@ -109,6 +109,10 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, fetch_to_issue_cycles, "cycles", 1, 64, GPU_DEFAULT("1"), "from a fetch to the first issue of it")    \
 	X(FLAG, flush_at_branch, "", 0, 1, GPU_DEFAULT("1"),                                                           \
 	  "a taken branch empties the buffer at once; 0: when a scheduler next looks at the warp")                     \
+	X(FLAG, control_units, "", 0, 1, GPU_DEFAULT("0"),                                                             \
+	  "branches, barriers and what parts and joins lanes have units of their own; 0: they take those of integers")  \
+	X(COUNT, branch_wait_cycles, "cycles", 0, 1000, GPU_DEFAULT("0"),                                              \
+	  "from the issue of what parts and joins lanes, as branches do that lanes may take differently, to the next of its warp; 0: as after others") \
 	X(FLAG, retire_in_fetch, "", 0, 1, GPU_DEFAULT("0"),                                                           \
 	  "warps retire in the fetch stage's round, which ends at the first warp that it serves; 0: at once")          \
 	X(COUNT, icache_line_instructions, "instructions", 0, 4096, GPU_DEFAULT("0"), "of a line; 0: no cold misses")  \

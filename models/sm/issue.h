@@ -212,6 +212,8 @@ static __attribute__((noinline)) void leave_block(struct ov_sm *sm, struct ov_wa
 		ov_finish_warp(sm, slot);
 		return;
 	}
+	if (op->stops == OV_AT_BRANCH)
+		ov_schedule(sm, sm->now + sm->m->gpu->branch_wait_cycles, OV_BRANCHED, slot, 0);
 	if (op->flags & CODE_EXIT)
 		ov_flush_buffer(sm, slot, next);
 	else if (w->pc != next && sm->m->gpu->flush_at_branch)

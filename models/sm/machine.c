@@ -50,12 +50,13 @@ static uint32_t memory_result(const struct ov_machine *m, const struct code_inst
 	return subtract(to_cycles(distance), constant ? bare : front);
 }
 
-static enum ov_wait what_stops(const struct gpu *gpu, uint8_t class)
+static enum ov_wait what_stops(const struct gpu *gpu, const struct code_instruction *i)
 {
-	return class == CODE_barrier ? OV_AT_BARRIER
-	     : class == CODE_fence ? OV_AT_FENCE
-	     : class == CODE_atomic && gpu->atomics_stop_warp ? OV_AT_ATOMIC
-	                                                      : OV_RUNS;
+	return i->class == CODE_barrier ? OV_AT_BARRIER
+	     : i->class == CODE_fence ? OV_AT_FENCE
+	     : branch_wait(gpu, i) > 1 ? OV_AT_BRANCH
+	     : i->class == CODE_atomic && gpu->atomics_stop_warp ? OV_AT_ATOMIC
+	                                                         : OV_RUNS;
 }
 
 static struct ov_op make_op(const struct ov_machine *m, const struct code_instruction *i)
@@ -70,9 +71,9 @@ static struct ov_op make_op(const struct ov_machine *m, const struct code_instru
 	                   .reads = i->reads,
 	                   .waits = i->waits,
 	                   .latency_rule = (uint8_t)memory_rule(i),
-	                   .stops = (uint8_t)what_stops(m->gpu, i->class),
+	                   .stops = (uint8_t)what_stops(m->gpu, i),
 	                   .accesses = code_has_accesses(i->class),
-	                   .leaves = i->flags & CODE_EXIT || what_stops(m->gpu, i->class),
+	                   .leaves = i->flags & CODE_EXIT || what_stops(m->gpu, i),
 	                   .latency = to_cycles(cost.latency),
 	                   .initiation = to_cycles(cost.initiation * OV_FRACTION)};
 	if (op.latency_rule == OV_NOT_MEMORY)

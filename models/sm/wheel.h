@@ -180,6 +180,7 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 		complete_instruction(sm, e->slot);
 		break;
 	case OV_ATOMIC_BACK:
+	case OV_BRANCHED:
 		sm->warps[e->slot].wait = OV_RUNS;
 		ov_update_warp(sm, e->slot);
 		break;

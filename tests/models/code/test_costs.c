@@ -56,6 +56,11 @@ static void test_every_class_on_gtx480(void)
 	};
 	struct gpu gpu = test_gpu("gtx480", NULL);
 	check_costs(&gpu, expected, GS_ARRAY_LEN(expected));
+	/* Units of their own are never what others wait for. */
+	gpu.control_units = 1;
+	CU_ASSERT_TRUE(gpu_instruction_cost(&gpu, &(struct code_instruction){.class = CODE_branch}).initiation < 0.1);
+	CU_ASSERT_EQUAL(gpu_instruction_cost(&gpu, &(struct code_instruction){.class = CODE_logic}).initiation, 1);
+	gpu.control_units = 0;
 	/* Without a register to read, it takes a cycle less. */
 	struct code_instruction move = {.class = CODE_move, .writes = 1};
 	CU_ASSERT_EQUAL(gpu_instruction_cost(&gpu, &move).distance, 6);

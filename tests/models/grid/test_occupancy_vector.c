@@ -61,6 +61,24 @@ static void test_two_warps(void)
 	scene_check(&s, expected, GS_ARRAY_LEN(expected));
 }
 
+/* A branch lets its warp wait for 5 cycles; another warp issues meanwhile. With units of their own, branches leave those of integers alone. */
+static void test_branches_wait(void)
+{
+	static struct scene s;
+	const struct issue expected[] = {{2, 0, 0}, {3, 1, 0}, {7, 0, 1}, {8, 1, 1}};
+	scene_start(&s, "gtx480", IDEAL ",scheduler_policy=lrr,int_latency=2,branch_wait_cycles=5,control_units=1");
+	build(&s.code, CODE_branch, "");
+	build(&s.code, CODE_int, "1 <- 1");
+	s.warps = 2;
+	scene_run(&s);
+	scene_check(&s, expected, GS_ARRAY_LEN(expected));
+	/* One that all lanes take alike parts none. */
+	const struct issue alike[] = {{2, 0, 0}, {3, 1, 0}, {4, 0, 1}, {5, 1, 1}};
+	s.code.code.code[0].flags |= CODE_UNIFORM;
+	scene_run(&s);
+	scene_check(&s, alike, GS_ARRAY_LEN(alike));
+}
+
 /* Algorithm 1 itself, oldest first; d[i]: latency of instruction i. Returns T. */
 static uint64_t algorithm_1(const uint32_t *d, uint32_t count, uint32_t warps)
 {
@@ -609,6 +627,7 @@ void add_occupancy_vector_tests(void)
 	CU_pSuite s = CU_add_suite("occupancy vector", NULL, NULL);
 	CU_add_test(s, "four warps on an SM, cycle by cycle, as in GATSim's Fig. 3", test_walk_through);
 	CU_add_test(s, "two warps fill each other's gaps", test_two_warps);
+	CU_add_test(s, "branches wait", test_branches_wait);
 	CU_add_test(s, "an ideal pipeline is Algorithm 1", test_equals_algorithm_1);
 	CU_add_test(s, "empty kernels take what the simulator says", test_empty_kernels);
 	CU_add_test(s, "a result is there after latency and pipeline", test_distances);

@@ -318,7 +318,8 @@ static void run_loads(struct scene *s, uint32_t groups, uint32_t warps, size_t c
 	run_uneven_loads(s, groups, warps, count, count, window, step);
 }
 
-/* Loops that stream through memory, and loops that stay in a line. */
+/* Loops that stream through memory, and loops that stay in a line. What DRAM takes differs by some percent from place to place, and a fiftieth of it is
+ * stepped through: with waits of 10 to 12 cycles after branches, such loops are up to 4% off on a V100, 2.2% on an H200. */
 static void test_addresses_move(void)
 {
 	static struct scene s;
@@ -331,7 +332,7 @@ static void test_addresses_move(void)
 			run_loads(&s, 4, 4, 12000, 12000, steps[i]);
 			struct warp_timing whole = s.timing;
 			run_loads(&s, 4, 4, 12000, WINDOW, steps[i]);
-			CU_ASSERT_DOUBLE_EQUAL(s.timing.cycles, whole.cycles, 0.03 * whole.cycles);
+			CU_ASSERT_DOUBLE_EQUAL(s.timing.cycles, whole.cycles, 0.05 * whole.cycles);
 			CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.transactions, whole.memory.transactions, 0.01 * whole.memory.transactions);
 			CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.l1_hit, whole.memory.l1_hit, 0.03);
 			CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.dram_read_bytes, whole.memory.dram_read_bytes,
@@ -362,20 +363,34 @@ static void run_circles(struct scene *s, size_t count, size_t window, uint64_t b
 	free(p);
 }
 
-/* What four warps go round in does not fit into L1, or does: a jump leaves it the lines that it would have. */
+/* Four warps that go round all the time, all of it stepped through: each further round takes as long as the one before. */
+static double whole_circles(struct scene *s, double count, uint64_t bytes)
+{
+	enum { FEW = 4000, MORE = 8000 };
+	run_circles(s, FEW, FEW, bytes);
+	double few = s->timing.cycles;
+	run_circles(s, MORE, MORE, bytes);
+	return s->timing.cycles + (s->timing.cycles - few) / (MORE - FEW) * (count - MORE);
+}
+
+/* What four warps go round in does not fit into L1, or does: a jump leaves it the lines that it would have. Their first 256 iterations find nothing, and
+ * a jump from there goes on at that rate for up to some 1,100 more of them, as units happen to end. The loop is so long that this is little, for any
+ * wait after branches. */
 static void test_jumps_leave_lines(void)
 {
 	static struct scene s;
 	static const uint64_t bytes[] = {1 << 17, 1 << 15};
-	for (size_t i = 0; i < GS_ARRAY_LEN(bytes); i++) {
-		build_loads(&s, "h200");
-		run_circles(&s, 60000, 60000, bytes[i]);
-		struct warp_timing whole = s.timing;
-		run_circles(&s, 60000, WINDOW, bytes[i]);
-		CU_ASSERT_DOUBLE_EQUAL(s.timing.cycles, whole.cycles, 0.03 * whole.cycles);
-		CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.l1_hit, whole.memory.l1_hit, 0.1); /* of what is stepped through, more is new to L1 */
-		CU_ASSERT_TRUE(s.timing.simulated_fraction < 0.5);
-	}
+	enum { COUNT = 500000 };
+	for (size_t i = 0; i < GS_ARRAY_LEN(bytes); i++)
+		for (uint32_t wait = 9; wait < 15; wait++) {
+			build_loads(&s, "h200");
+			s.gpu.branch_wait_cycles = wait;
+			double whole = whole_circles(&s, COUNT, bytes[i]), l1_hit = s.timing.memory.l1_hit;
+			run_circles(&s, COUNT, WINDOW, bytes[i]);
+			CU_ASSERT_DOUBLE_EQUAL(s.timing.cycles, whole, 0.03 * whole);
+			CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.l1_hit, l1_hit, 0.2); /* of what is stepped through, more is new to L1 */
+			CU_ASSERT_TRUE(s.timing.simulated_fraction < 0.5);
+		}
 }
 
 /* The SM that ends first, with the time of its end, is no measure for the others. */
