@@ -29,6 +29,7 @@ static const struct subcommand subcommands[] = {
 	 cmd_tune},
 	{"cache", "[clear | export FILE | import FILE | wanted FILE | fill [FILE]]",
 	 "show where the cache is and how large it is, empty it, or carry it between machines with and without clang", cmd_cache},
+	{"cite", "", "print how to name this version in a paper, with what was measured of its accuracy", cmd_cite},
 };
 
 const struct subcommand *cmd_table(size_t *count)

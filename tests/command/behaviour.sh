@@ -441,6 +441,10 @@ help_is_there() {
 		grep -q GPUSIM_REPORT "$build/gpusim.1"
 }
 
+cite_names_the_version() {
+	"$gpusim" cite >cited && grep -q "version = {$("$gpusim" --version | cut -d' ' -f2)}" cited && grep -Eq '^% h200: .*[0-9.]+% off' cited && ! grep -q 'not validated' cited
+}
+
 # Every command has help and a manual page with its flags. Those of explain and tune print their own help, from which the table may not differ.
 help_of_commands() {
 	local command flag
@@ -526,6 +530,7 @@ check "a GPU of one's own needs no C" own_gpu_needs_no_c
 check "the table in docs/options.md is the program's" page_has_the_options
 check "docs and schema have the flags of estimates" flags_are_documented
 check "--help, --version and the manual page" help_is_there
+check "cite names the version and what was measured" cite_names_the_version
 check "help and manual pages of commands" help_of_commands
 check "completion for shells" completes
 check "gpus as JSON" gpus_as_json

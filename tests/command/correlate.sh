@@ -131,7 +131,8 @@ bad_input_is_one_line() {
 	done
 	ends 2 && ends 2 truth.csv && grep -q 'several configurations' err && ends 2 --config three truth.csv && grep -q 'none of them three' err &&
 		ends 2 --cases short.txt && ends 2 --metric cylces results.csv && grep -q "did you mean 'cycles'" err && ends 2 --mean x results.csv &&
-		ends 2 --unknown results.csv && ends 2 --config one truth.csv && grep -q 'nothing to compare' err
+		ends 2 --unknown results.csv && ends 2 --config one truth.csv && grep -q 'nothing to compare' err && grep -q 'estimates: none; truth: x-s, y-s, z-s$' err &&
+		ends 0 truth.csv --cases cases.txt report.json --gpu g --config one && ends 2 truth.csv --cases cases.txt report.json --config one --gpu h
 	sed 's/ky/kz/' cases.txt >wrong.txt && ends 2 --config one truth.csv --cases wrong.txt report.json && grep -q 'not in its order' err
 }
 

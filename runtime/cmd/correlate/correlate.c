@@ -118,6 +118,17 @@ static int take_option(struct correlate_arguments *a, int argc, char **argv, int
 	return argv[*i][0] == '-' ? cmd_fail("correlate: unexpected '%s'", argv[*i]) : -1;
 }
 
+/* What is chosen of files holds for those before it, too. */
+static void take_filters(struct correlation *c, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		int at = i;
+		if (cmd_value("--gpu", argc, argv, &at, &c->gpu) || cmd_value("--config", argc, argv, &at, &c->config) ||
+		    cmd_value("--only", argc, argv, &at, &c->only))
+			i = at;
+	}
+}
+
 /* ---- thresholds ---- */
 
 static int fewer_than_demanded(const struct correlate_arguments *a)
@@ -215,6 +226,32 @@ static int show(const struct correlate_arguments *a, enum metric_id metric)
 	return code;
 }
 
+enum { NAMES_SHOWN = 8 };
+
+static void add_name(struct gs_buf *out, size_t *count, const char *name)
+{
+	if (*count < NAMES_SHOWN && !(out->data && strstr(out->data, name)))
+		gs_buf_printf(out, "%s%s", (*count)++ ? ", " : "", name);
+}
+
+/* The first names of both sides, so that one can see why none of them is on both. */
+static int nothing_to_compare(const struct correlation *c)
+{
+	struct gs_buf estimates = {0}, truth = {0};
+	size_t count = 0, measured = 0;
+	for (size_t i = 0; i < c->count; i++)
+		if (!isnan(c->list[i].estimate))
+			add_name(&estimates, &count, c->list[i].name);
+	for (const struct truth_table *t = c->tables; t; t = t->next)
+		for (size_t r = 0; r < t->row_count; r++)
+			add_name(&truth, &measured, table_cell(t, &t->rows[r], "case"));
+	int code = cmd_fail("correlate: there is nothing to compare: no case has both an estimate and truth; estimates: %s; truth: %s",
+	                    estimates.data ? estimates.data : "none", truth.data ? truth.data : "none");
+	gs_buf_free(&estimates);
+	gs_buf_free(&truth);
+	return code;
+}
+
 static int correlate(struct correlate_arguments *a)
 {
 	struct gs_error err;
@@ -224,7 +261,7 @@ static int correlate(struct correlate_arguments *a)
 	while (a->metric < 0 && metric < METRIC_COUNT && !is_there(&a->c, (enum metric_id)metric))
 		metric++;
 	if (metric == METRIC_COUNT || !is_there(&a->c, (enum metric_id)metric))
-		return cmd_fail("correlate: there is nothing to compare: no case has both an estimate and truth");
+		return nothing_to_compare(&a->c);
 	int code = show(a, (enum metric_id)metric);
 	return code ? code : check_thresholds(a, (enum metric_id)metric);
 }
@@ -234,6 +271,7 @@ int cmd_correlate(int argc, char **argv)
 	struct correlate_arguments a = {.metric = -1, .mean = NAN, .worst = NAN, .correlation = NAN};
 	struct gs_error err;
 	int code = argc > 1 ? 0 : cmd_fail("correlate: name reports, and before them tables of measured values: gpusim correlate TRUTH.csv REPORT.json");
+	take_filters(&a.c, argc, argv);
 	for (int i = 1; i < argc && !code; i++) {
 		int taken = take_option(&a, argc, argv, &i);
 		if (taken < 0 && correlate_take(&a.c, argv[i], &err))
