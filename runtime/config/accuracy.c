@@ -64,10 +64,13 @@ void accuracy_tell(const struct accuracy_target *targets, size_t count, void (*s
 		if (text.len && !text.failed)
 			say(text.data, data);
 	}
-	for (size_t i = 0; i < count; i++) {
-		text.len = 0;
-		gs_buf_printf(&text, "%s: nothing has been measured yet for this GPU with this model of memory", targets[i].name);
-		if (!is_measured(&targets[i]) && !text.failed)
+	text.len = 0;
+	for (size_t i = 0; i < count; i++)
+		if (!is_measured(&targets[i]))
+			gs_buf_printf(&text, "%s%s", text.len ? ", " : "", targets[i].name);
+	if (text.len) {
+		gs_buf_puts(&text, ": not validated: no estimate for such a GPU has been compared with what it takes, with this model of memory");
+		if (!text.failed)
 			say(text.data, data);
 	}
 	gs_buf_free(&text);

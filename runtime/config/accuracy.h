@@ -9,8 +9,8 @@ struct accuracy_target {
 	const char *name, *memory; /* as options have them */
 };
 
-/* Calls `say` with every sentence that applies to some of the targets, with their names before it. Also calls it once for each
- * target for which nothing was measured. */
+/* Calls `say` with every sentence that applies to some of the targets, with their names before it. Also calls it once with all
+ * targets for which nothing was measured. */
 void accuracy_tell(const struct accuracy_target *targets, size_t count, void (*say)(const char *text, void *data), void *data);
 
 /* Whether estimates for a GPU, with the memory hierarchy, were compared with anything. */

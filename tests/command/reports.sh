@@ -40,6 +40,12 @@ what_was_not_written_is_not_named() {
 	[ "$(wc -l <err)" = 1 ] && grep -q 'cannot write .*nowhere/out.json' err
 }
 
+# In the normal text: what was measured, or that nothing was.
+text_says_how_far_to_trust_it() {
+	GPUSIM_MEMORY=hierarchy GPUSIM_GPU=h200,t4,a10 preloaded "$build/tests/guest/hostile" 2>text >/dev/null && sed 's/^gpusim: *//' text | tr -s '\n ' ' ' >line &&
+		grep -Eq 'accuracy: h200: .* [0-9.]+% off .* in the mean' line && grep -q 'accuracy: t4, a10: not validated' line
+}
+
 text_is_short_when_quiet() {
 	GPUSIM_TEXT=quiet preloaded "$build/kernels/demo" 1 2>&1 >/dev/null | awk '/./ { lines++ } END { exit lines != 1 }'
 }
@@ -232,6 +238,7 @@ check "all reports of a run are written" runs_with_all_reports
 check "the text has one word for a thing" text_has_one_word_for_a_thing
 check "html alone leaves no json" html_alone_leaves_no_json
 check "what was not written is not named" what_was_not_written_is_not_named
+check "the text says how far to trust it" text_says_how_far_to_trust_it
 check "the quiet text is a line per GPU" text_is_short_when_quiet
 check "the text fits 100 columns" text_fits_a_hundred_columns
 check "colours on a terminal only" colours_on_a_terminal_only
