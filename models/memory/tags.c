@@ -143,12 +143,12 @@ static uint32_t free_victim(const struct tag_store *t, uint32_t first)
 	return best;
 }
 
-uint32_t tags_victim(const struct tag_store *t, uint32_t set)
+uint32_t tags_victim(struct tag_store *t, uint32_t set)
 {
 	if (!t->sets)
 		return MEMORY_NONE;
-	if (t->unused)
-		return set_begin(t, set);
+	if (t->unused) /* the caller looks at what the line holds */
+		make_entries(t);
 	if (t->entries) {
 		uint32_t n = t->oldest[set];
 		while (t->entries[n].line.pending && n != t->newest[set])

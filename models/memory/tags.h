@@ -37,7 +37,7 @@ void tags_free(struct tag_store *t);
 uint32_t tags_find(const struct tag_store *t, uint32_t set, uint64_t address);
 void tags_touch(struct tag_store *t, uint32_t set, uint32_t line);
 /* The line of the set that goes next: the least recently used of those that nothing is pending for. MEMORY_NONE: all wait. */
-uint32_t tags_victim(const struct tag_store *t, uint32_t set);
+uint32_t tags_victim(struct tag_store *t, uint32_t set);
 /* Gives a victim to another address, without sectors. */
 void tags_replace(struct tag_store *t, uint32_t set, uint32_t line, uint64_t address);
 /* The line is the next to go. */
