@@ -3,7 +3,7 @@
  *
  *   n, of an instruction whose addresses move evenly: in a dimension in which they stay, all groups; in one in which they move by less than a line,
  *       as many as touch it; else one. The first of these comes first
- *   of one that goes anywhere: as many groups as ask for a line of the range on average, in places of the launch by chance
+ *   of one that goes anywhere: as many groups as ask for a line of the range on average, in places of the launch by chance, each at its own time
  *   m: counted
  * Lines of rounds that were not traced are sent as often by others as those of their range are on average.
  */
@@ -25,7 +25,7 @@ enum { STEPS = 32, MOST_PARTS = 1 << 21 };
 
 struct shared_line {
 	uint64_t first; /* group of the launch; NOT_TOUCHED: no simulated one asks for the line, or it is there */
-	float groups;   /* of the launch that ask for it */
+	float groups;   /* of the launch that ask for it at the same time */
 	uint32_t simulated, last; /* of these; the last of them, by its number in the plan, + 1 */
 };
 struct shared_range {
@@ -33,6 +33,7 @@ struct shared_range {
 	size_t at; /* of its first line */
 	double cold, groups; /* groups: that ask for a line, on average */
 	double ours; /* the share of its lines that simulated groups have sent */
+	double early; /* the share that these ask for before any other time */
 	float *rows; /* the same of those in the same rows of DRAM */
 };
 struct others {
@@ -111,6 +112,8 @@ static bool count_part(void *ctx, uint32_t instruction, const struct memory_part
 	struct shared_line *l = find_shared(o, r, address);
 	bool common = !s->linear && (!s->bytes || line_set_has(o->launch->common, address));
 	double groups = s->linear ? sharers(o, s, &first) : sharers_anywhere(o, r, quotient(address, o->line_bytes), common, &first);
+	if (!s->linear && !common)
+		groups = 1; /* each at a time of its own */
 	l->first = min_u64(l->first, first);
 	l->groups = fmaxf(l->groups, (float)groups);
 	l->simulated += l->last != o->number;
@@ -128,15 +131,27 @@ static void count_lines(struct others *o, const struct ov_plan *plan)
 	}
 }
 
-static double ours(const struct shared_line *l)
+/* Groups that ask for a line, at all times. */
+static double all_sharers(const struct shared_range *r, const struct shared_line *l)
 {
-	return l->groups > 0 ? fmin((double)l->simulated / (double)l->groups, 1) : 1;
+	return fmax(fmax(r->groups, l->groups), l->simulated);
+}
+
+static double ours(const struct shared_range *r, const struct shared_line *l)
+{
+	return l->groups > 0 ? (double)l->simulated / all_sharers(r, l) : 1;
+}
+
+/* How likely no group has asked for it before the time at which the first of the simulated ones does. */
+static double early(const struct shared_range *r, const struct shared_line *l)
+{
+	return fmin(ours(r, l) * fmax(l->groups, 1), 1);
 }
 
 /* Of rows whose lines were not looked at, as in all of the range. */
 static int average_range(struct others *o, struct shared_range *r, double share)
 {
-	double sum = 0, count = 0;
+	double sum = 0, first = 0, count = 0;
 	r->rows = calloc(r->lines / o->row_lines + 1, sizeof *r->rows);
 	if (!r->rows)
 		return -ENOMEM;
@@ -144,11 +159,13 @@ static int average_range(struct others *o, struct shared_range *r, double share)
 		const struct shared_line *l = &o->lines[r->at + n];
 		if (!l->simulated)
 			continue;
-		sum += ours(l);
+		sum += ours(r, l);
+		first += early(r, l);
 		count++;
-		r->rows[n / o->row_lines] += (float)(ours(l) / (double)min_u64(o->row_lines, r->lines - n / o->row_lines * o->row_lines));
+		r->rows[n / o->row_lines] += (float)(ours(r, l) / (double)min_u64(o->row_lines, r->lines - n / o->row_lines * o->row_lines));
 	}
 	r->ours = count > 0 ? sum / count : share;
+	r->early = count > 0 ? first / count : 1;
 	for (uint64_t n = 0; n < r->lines; n += o->row_lines)
 		if (!(r->rows[n / o->row_lines] > 0))
 			r->rows[n / o->row_lines] = (float)(sum / (double)r->lines);
@@ -164,7 +181,7 @@ static int make_ranges(struct others *o, const struct launch_warps *launch)
 	for (size_t i = 0; i < launch->warm_count; i++) {
 		const struct memory_range *w = &launch->warm[i];
 		uint64_t begin = w->address / o->line_bytes, end = (w->address + w->bytes + o->line_bytes - 1) / o->line_bytes;
-		o->ranges[o->range_count++] = (struct shared_range){begin * o->line_bytes, end - begin, lines, w->cold, w->times, 1, NULL};
+		o->ranges[o->range_count++] = (struct shared_range){begin * o->line_bytes, end - begin, lines, w->cold, w->times, 1, 1, NULL};
 		lines += end - begin;
 	}
 	o->lines = malloc((lines + 1) * sizeof *o->lines);
@@ -221,6 +238,25 @@ void others_free(struct others *o)
 	free(o);
 }
 
+/* Between 0 and 1, evenly over the lines. */
+static double place(const struct others *o, uint64_t address)
+{
+	return part_of_one(hash_high(quotient(address, o->line_bytes)));
+}
+
+void others_begin(const struct others *o, others_fn *bring, void *ctx)
+{
+	for (size_t i = 0; o && i < o->range_count; i++) {
+		const struct shared_range *r = &o->ranges[i];
+		for (uint64_t n = 0; n < r->lines && r->cold > 0; n++) {
+			const struct shared_line *l = &o->lines[r->at + n];
+			uint64_t address = r->address + n * o->line_bytes;
+			if (place(o, address) >= (l->simulated ? early(r, l) : r->early))
+				bring(ctx, address);
+		}
+	}
+}
+
 enum memory_others others_fetch(const void *others, uint64_t address)
 {
 	const struct others *o = others;
@@ -228,8 +264,7 @@ enum memory_others others_fetch(const void *others, uint64_t address)
 	if (!r)
 		return OTHERS_NOTHING;
 	const struct shared_line *l = find_shared(o, r, address);
-	double at = part_of_one(hash_high(quotient(address, o->line_bytes))); /* evenly over the lines */
-	if (at >= (l->simulated ? ours(l) : r->ours))
+	if (place(o, address) >= (l->simulated ? ours(r, l) : r->ours))
 		return OTHERS_SENT;
 	double row = r->rows[(address - r->address) / o->line_bytes / o->row_lines];
 	return part_of_one(hash_number(quotient(address, o->line_bytes))) >= row ? OTHERS_OPENED : OTHERS_NOTHING;
@@ -246,7 +281,7 @@ void others_bring(struct others *o, uint64_t group, others_fn *bring, void *ctx)
 			struct shared_line *l = &o->lines[r->at + n];
 			if (l->first > group - o->resident)
 				continue;
-			if ((float)l->simulated < l->groups)
+			if (l->simulated < all_sharers(r, l))
 				bring(ctx, r->address + n * o->line_bytes);
 			l->first = NOT_TOUCHED;
 		}

@@ -259,6 +259,8 @@ static int make_team(struct team *t, const struct ov_machine *m)
 		memory_set_others(t->memory, others_fetch, t->others);
 	if (!rc && (m->gpu->l2_warm || launch_knows_l2(m->launch)))
 		memory_warm(t->memory, m->launch->warm, m->launch->warm_count, is_from_midst(t, m));
+	if (!rc)
+		others_begin(t->others, bring_line, t->memory);
 	return rc;
 }
 

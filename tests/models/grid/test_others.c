@@ -102,6 +102,26 @@ static void lines_come_in_when_others_have_ended(void)
 	others_free(o);
 }
 
+/* Each line that a group has for itself is asked for by eight groups in all, at different times. The simulated one comes first in one of eight
+ * cases; in the others the line is there. Lines of rows and columns are asked for at one time. */
+static void lines_asked_for_at_other_times_are_there(void)
+{
+	static const struct group_run runs[] = {{0, 0}, {8 * SIDE, 56 * SIDE}};
+	struct ov_plan plan = {.groups = 16 * SIDE, .all = SIDE * SIDE, .runs = runs, .run_count = 2};
+	struct others *o = NULL;
+	int lines = 0;
+	make_grid(1);
+	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
+	others_begin(o, count_line, &lines);
+	CU_ASSERT_EQUAL(lines, 0);
+	others_free(o);
+	ranges[2].times = 8;
+	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
+	others_begin(o, count_line, &lines);
+	CU_ASSERT_DOUBLE_EQUAL(lines, SIDE * SIDE * 7 / 8.0, SIDE);
+	others_free(o);
+}
+
 static void others_matter_where_l2_is_cold_and_some_groups_are_left_out(void)
 {
 	struct ov_plan some = {.groups = SIDE, .all = SIDE * SIDE}, all = {.groups = SIDE * SIDE, .all = SIDE * SIDE};
@@ -123,5 +143,6 @@ void add_others_tests(void)
 	CU_ADD_TEST(s, of_shared_lines_dram_sends_a_share);
 	CU_ADD_TEST(s, rows_are_opened_for_others);
 	CU_ADD_TEST(s, lines_come_in_when_others_have_ended);
+	CU_ADD_TEST(s, lines_asked_for_at_other_times_are_there);
 	CU_ADD_TEST(s, others_matter_where_l2_is_cold_and_some_groups_are_left_out);
 }
