@@ -97,7 +97,7 @@ static size_t differing(int which)
 
 int main(int argc, char **argv)
 {
-	static const unsigned zeroes[N];
+	static const unsigned zeroes[N] = {0};
 	cudaStream_t free_a, free_b, a, b;
 	int times = argc > 1 && !strcmp(argv[1], "times");
 	begin();
