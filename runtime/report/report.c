@@ -50,7 +50,7 @@ static void write_files(struct simulation *sim, bool whole)
 void report_flush(struct simulation *sim)
 {
 	pthread_mutex_lock(&lock);
-	write_files(sim, false);
+	write_files(sim, finished); /* what the end of the program has brought stays */
 	pthread_mutex_unlock(&lock);
 }
 
