@@ -414,7 +414,7 @@ gpus_are_listed_and_shown() {
 	for g in gtx480 gtx480_card m2090 k40 k6000 titanx v100 qv100 rtx2060 rtx3070 a100 h100 h200 tegra_k1 pascal_projected; do
 		"$gpusim" gpus | grep -q "^$g " && "$gpusim" show $g | grep -q '^sm_count .*#' || { echo $g; return 1; }
 	done
-	"$gpusim" show gtx480 | grep -q '^two_level_warps .*# warps, active warps' || return 1
+	"$gpusim" show gtx480 | grep -q '^two_level_warps .*# warps: active warps' || return 1
 	"$gpusim" show gtx480 --set clock_mhz=1 | grep '^clock_mhz' | grep -q GPUSIM_SET
 }
 
