@@ -350,7 +350,8 @@ static bool take_copies(struct attempt *a)
 {
 	struct launch *l = a->launch;
 	struct kernel *k = a->kernel;
-	if (!shadow_affordable(a->plan.bytes, !a->seen))
+	/* An exact launch needs its trace, whatever the copies cost. */
+	if (!simulation.options.exact.number && !shadow_affordable(a->plan.bytes, !a->seen))
 		return false;
 	if (a->way == WAY_VERIFY) {
 		l->shadow = shadow_take(k->build->pool, a->request, a->device, &a->plan, true);
