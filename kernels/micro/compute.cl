@@ -44,6 +44,7 @@
 CHAIN(logic, uint, x = (x >> b) ^ a;)               /* a shift and a logic operation */
 CHAIN(int_add, uint, x = (x + a) ^ b;)              /* an addition and a logic operation */
 CHAIN(int_sum, uint, y = x; x += a; a = y;)         /* an addition: of the last two sums, which cannot be merged */
+CHAIN(int_sum3, uint, y = x; x += a + b; a = y;)    /* an addition of three, which units of multiplications cannot do */
 CHAIN(int_mul, uint, x = (x * a) ^ b;)              /* a product and a logic operation */
 CHAIN(int_square, uint, x = x * x;)
 CHAIN(int_mad, uint, x = x * a + b;)

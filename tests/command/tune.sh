@@ -99,7 +99,7 @@ else
 	all_of gtx480 gtx480 clock_mhz=700 $memory $(latencies int_div int_rem fp32_div conv fp64_minmax fp64_div) int_mul_initiation \
 		int_minmax_initiation int_div_initiation fp32_minmax_initiation fp32_div_initiation sfu_initiation fp64_initiation \
 		fp64_minmax_initiation fp64_div_initiation barrier_initiation l1_ways
-	all_of v100 v100 clock_mhz=1530 $memory $(latencies) $(for c in $classes conv barrier; do echo "${c}_initiation"; done) \
+	all_of v100 v100 clock_mhz=1530 $memory $(latencies) $(for c in $classes conv; do echo "${c}_initiation"; done) \
 		dram_access_bytes icnt_sm_flits l2_slice_bytes
 	# Values that the base does not have, in every part of the machine.
 	all_of "another GTX 480" gtx480 \

@@ -320,8 +320,8 @@ int tune_run(struct tuner *t, const struct tune_job *job, struct tune_sample *s)
 	if (!kernel)
 		return fail(t, job->kernel, code);
 	result = set_arguments(t, kernel, job);
-	/* On real hardware, the first run copies the code to the device and is not counted. */
-	for (unsigned i = t->quick ? 1 : 0; i <= t->repeats && !result; i++)
+	/* The first run copies the code to the device, finds none of it in instruction caches, and is not counted. */
+	for (unsigned i = 0; i <= t->repeats && !result; i++)
 		result = run_once(t, kernel, job, &samples[i ? i - 1 : 0]);
 	t->cl->clReleaseKernel(kernel);
 	if (result)

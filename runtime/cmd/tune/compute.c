@@ -25,6 +25,7 @@ struct chain {
 	const char *also;       /* another chain of the class; the mean of both is used */
 	const char *pure;       /* a chain without the other class, for machine code and for many warps */
 	const char *lone;       /* the same, only for one warp of machine code */
+	const char *many;       /* the same, only for many warps of machine code */
 	const char *file;       /* NULL: compute.cl */
 	bool ptx;               /* the file has lines of PTX */
 };
@@ -32,7 +33,7 @@ struct chain {
 static const struct chain chains[] = {
 	{.class = "logic", .kernel = "logic", .count = 2, .first = 1, .second = 7, .units = "int_units"},
 	{.class = "int", .kernel = "int_add", .count = 1, .first = 3, .second = 5, .units = "int_units", .other = "logic",
-	 .lone = "int_sum"},
+	 .lone = "int_sum", .many = "int_sum3"},
 	{.class = "int_mul", .kernel = "int_mul", .count = 1, .first = 3, .second = 5, .units = "int_units", .other = "logic",
 	 .pure = "int_square"},
 	{.class = "int_mad", .kernel = "int_mad", .count = 1, .first = 3, .second = 5, .units = "int_units"},
@@ -202,6 +203,11 @@ static void measure_class(struct tuner *t, struct chain c)
 		many.other = NULL;
 		one = machine ? &many : &c;
 	}
+	/* Units of multiplications take some of its instructions, but not these. */
+	if (c.many && machine) {
+		many.kernel = c.many;
+		many.other = NULL;
+	}
 	/* If another class on other units takes turns with this class, it waits longer for a result than this class itself
 	 * would. */
 	if (c.lone && machine) {
@@ -266,6 +272,22 @@ static bool is_power(double value)
 	return power > 0 && power == exp2(floor(log2(power) + 0.5));
 }
 
+/* 0: barriers have units of their own, which are never the limit. */
+static double barrier_initiation(struct tuner *t, size_t warps, const struct tune_sample *alone, const struct tune_sample *full)
+{
+	if (t->base.control_units) {
+		tune_keep(t, "barrier_initiation", "barriers have units of their own (control_units)");
+		return 0;
+	}
+	/* The latency comes after the last warp, or it is over while units are still busy with other warps. */
+	double units = unit_count(t, "int_units"), more = (full->ns - alone->ns) / (double)(warps - 1) * units;
+	if (!is_power(more) && is_power(full->ns / (double)warps * units))
+		more = full->ns / (double)warps * units;
+	tune_put(t, "barrier_initiation", tune_power(more, 0.125), full->spread, 0.25, 1000, "%.2f cycles a barrier, %zu warps", full->ns,
+	         warps);
+	return tune_value(t, "barrier_initiation");
+}
+
 int tune_barrier(struct tuner *t)
 {
 	size_t warps = t->device.group_size / t->base.warp_size;
@@ -275,13 +297,7 @@ int tune_barrier(struct tuner *t)
 		result = measure_step(t, NULL, "barriers", 3, 5, t->device.group_size, false, &full);
 	if (result)
 		return result;
-	/* The latency comes after the last warp, or it is over while units are still busy with other warps. */
-	double units = unit_count(t, "int_units"), more = (full.ns - alone.ns) / (double)(warps - 1) * units;
-	if (!is_power(more) && is_power(full.ns / (double)warps * units))
-		more = full.ns / (double)warps * units;
-	tune_put(t, "barrier_initiation", tune_power(more, 0.125), full.spread, 0.25, 1000, "%.2f cycles a barrier, %zu warps", full.ns,
-	         warps);
-	double initiation = tune_value(t, "barrier_initiation");
+	double initiation = barrier_initiation(t, warps, &alone, &full);
 	if (is_hidden(alone.ns, initiation, t->base.barrier_latency))
 		tune_keep(t, "barrier_latency", "its units are busy for %.2f cycles, and less is not seen", alone.ns);
 	else if (alone.ns < 1.05 * t->base.fetch_to_issue_cycles)
