@@ -82,8 +82,8 @@ tuner() { "$root/tests/command/tune.sh" "$build" quick; }
 # The CUDA runtime's entry points, and the ways to them.
 cuda_api() { "$root/tests/cuda/api/run.sh" "$build"; }
 
-# A hundred random kernels.
-random() { "$root/tests/generate/run.sh" "$build" 92 1; }
+# Random kernels. make validate has a thousand others.
+random() { "$root/tests/generate/run.sh" "$build" 48 1; }
 traced() { "$root/tests/generate/run.sh" "$build" 8 101 traced 2; }
 
 # Kernels with barriers in many different places.
