@@ -51,16 +51,23 @@ static void count_line(void *ctx, uint64_t address)
 	++*(int *)ctx;
 }
 
-/* The first 8 and the last 8 rows of groups are simulated. They have the lines of their rows sent, and their own; of the 64 lines of columns,
- * which 16 of 64 groups that ask for one are among, a quarter, evenly. */
-static void of_shared_lines_dram_sends_a_share(void)
+/* The first 8 and the last 8 rows of groups are simulated; 1024 groups run at once. */
+static struct others *of_outer_rows(void)
 {
 	static const struct group_run runs[] = {{0, 0}, {8 * SIDE, 56 * SIDE}};
 	struct ov_plan plan = {.groups = 16 * SIDE, .all = SIDE * SIDE, .runs = runs, .run_count = 2};
 	struct others *o = NULL;
-	make_grid(1);
 	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(o);
+	return o;
+}
+
+/* Simulated groups have the lines of their rows sent, and their own; of the 64 lines of columns,
+ * which 16 of 64 groups that ask for one are among, a quarter, evenly. */
+static void of_shared_lines_dram_sends_a_share(void)
+{
+	make_grid(1);
+	struct others *o = of_outer_rows();
 	CU_ASSERT_EQUAL(done_by_others(o, ROWS, 8, OTHERS_SENT), 0);
 	CU_ASSERT_EQUAL(done_by_others(o, OWN, 8 * SIDE, OTHERS_SENT), 0);
 	CU_ASSERT_EQUAL(done_by_others(o, OWN + 56 * SIDE * LINE, 8 * SIDE, OTHERS_SENT), 0);
@@ -72,13 +79,10 @@ static void of_shared_lines_dram_sends_a_share(void)
  * half. For half of these a group that is not simulated has opened the row, or by chance three standard deviations more or less. */
 static void rows_are_opened_for_others(void)
 {
-	static const struct group_run runs[] = {{0, 0}, {8 * SIDE, 56 * SIDE}};
-	struct ov_plan plan = {.groups = 16 * SIDE, .all = SIDE * SIDE, .runs = runs, .run_count = 2};
-	struct others *o = NULL;
 	make_grid(1);
 	scene.gpu.l2_slices = scene.gpu.dram_channels = 64;
 	scene.gpu.dram_row_bytes = 2048;
-	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
+	struct others *o = of_outer_rows();
 	CU_ASSERT_DOUBLE_EQUAL(done_by_others(o, OWN, 8 * SIDE, OTHERS_OPENED), 8 * SIDE / 2.0, 34);
 	others_free(o);
 }
@@ -87,12 +91,9 @@ static void rows_are_opened_for_others(void)
  * columns. The lines of rows are asked for by simulated groups alone. */
 static void lines_come_in_when_others_have_ended(void)
 {
-	static const struct group_run runs[] = {{0, 0}, {8 * SIDE, 56 * SIDE}};
-	struct ov_plan plan = {.groups = 16 * SIDE, .all = SIDE * SIDE, .runs = runs, .run_count = 2};
-	struct others *o = NULL;
 	int lines = 0;
 	make_grid(1);
-	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
+	struct others *o = of_outer_rows();
 	others_bring(o, 1023, count_line, &lines);
 	CU_ASSERT_EQUAL(lines, 0);
 	others_bring(o, 1024 + 63, count_line, &lines);
@@ -106,17 +107,14 @@ static void lines_come_in_when_others_have_ended(void)
  * cases; in the others the line is there. Lines of rows and columns are asked for at one time. */
 static void lines_asked_for_at_other_times_are_there(void)
 {
-	static const struct group_run runs[] = {{0, 0}, {8 * SIDE, 56 * SIDE}};
-	struct ov_plan plan = {.groups = 16 * SIDE, .all = SIDE * SIDE, .runs = runs, .run_count = 2};
-	struct others *o = NULL;
 	int lines = 0;
 	make_grid(1);
-	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
+	struct others *o = of_outer_rows();
 	others_begin(o, count_line, &lines);
 	CU_ASSERT_EQUAL(lines, 0);
 	others_free(o);
 	ranges[2].times = 8;
-	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
+	o = of_outer_rows();
 	others_begin(o, count_line, &lines);
 	CU_ASSERT_DOUBLE_EQUAL(lines, SIDE * SIDE * 7 / 8.0, SIDE);
 	others_free(o);
