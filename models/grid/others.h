@@ -3,7 +3,7 @@
  *
  * Of a line that n groups ask for, m of them simulated, DRAM sends one copy. All that run at once wait for it. A simulated group is the one that has
  * it sent in m of n cases; else it waits as long, and the simulated share of DRAM has nothing to do. Where the n ask one after the other, because
- * other instructions or other rounds of a loop come to the same line, those that do not wait for the first time find it in L2. Once a group that asks for the line has
+ * other instructions or other rounds of a loop come to the same line, only the first of them waits, and the others find the line in L2. Once a group that asks for the line has
  * ended, the line is there. Likewise a simulated group is the one that a row of DRAM is opened for in as many cases as lines of that row are
  * sent for such groups.
  */
