@@ -59,7 +59,7 @@ struct launch {
 	bool uncounted;                      /* the driver refused its twin after it had accepted another command of ours */
 	const char *alone;                   /* why it runs without a twin, or (CUDA) without counters, although others do not; or NULL */
 	bool void_trace;                     /* the same for the traced twin */
-	enum { FETCH_NONE, FETCH_BUSY, FETCH_DONE } fetched; /* its trace and its verdict (worker.c) */
+	enum { FETCH_NONE, FETCH_BUSY, FETCH_DONE } fetched; /* its trace and its verdict (fetcher.c) */
 	struct kept_trace *brought;          /* its trace, after it was fetched, or NULL */
 	size_t given_local[3];               /* the local size of its twins, where record.unsized (unsized.h) */
 	bool regrouped;                      /* its kernel could tell that, so that the twin neither stands for it nor is compared with it */
