@@ -211,6 +211,20 @@ $(O)/kernels/cuda/host $(O)/tests/cuda/results:
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O2 -g -I. -Wall -Wextra $(SANITIZE) -o $@ $< -lm
 
+# A driver of ours, programs that use it, and one that looks up functions (tests/cuda/host).
+CUDA_HOST = $(addprefix $(O)/tests/cuda/host/,libcuda.so.1 program lookup)
+programs: $(CUDA_HOST)
+$(O)/tests/cuda/host/libcuda.so.1: tests/cuda/host/driver.c
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O1 -g -Wall -Wextra -shared -fPIC -Wl,-soname,$(@F) -o $@ $<
+$(O)/tests/cuda/host/program: tests/cuda/host/program.c $(O)/tests/cuda/host/libcuda.so.1
+$(O)/tests/cuda/host/lookup: tests/cuda/host/lookup.c
+$(O)/tests/cuda/host/program $(O)/tests/cuda/host/lookup:
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -Wall -Wextra $(SANITIZE) -fno-builtin -rdynamic -o $@ $^ -ldl
+
 # What measures real GPUs (tests/accuracy/truth/measure.sh builds them for itself). They open OpenCL and CUDA when they run.
 TRUTH = $(addprefix $(O)/tests/accuracy/truth/,opencl driver)
 programs: $(TRUTH)

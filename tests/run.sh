@@ -21,7 +21,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group, so an interrupt ends all of it
 
 # The steps, by the names of the functions below. The longest come first, so that processors are busy until the end.
-[ $# -gt 0 ] || set -- cuda lift guests random behaviour real golden traced twins unit traces shapes instructions cuda_api profiles estimates advice what_if reports explain tuner cache fuzz ptx correlate layers docs
+[ $# -gt 0 ] || set -- cuda lift guests random behaviour real golden traced twins unit traces shapes instructions cuda_api cuda_host profiles estimates advice what_if reports explain tuner cache fuzz ptx correlate layers docs
 
 unit() {
 	"$build/unit-tests" >unit.out 2>unit.err
@@ -81,6 +81,9 @@ tuner() { "$root/tests/command/tune.sh" "$build" quick; }
 
 # The CUDA runtime's entry points, and the ways to them.
 cuda_api() { "$root/tests/cuda/api/run.sh" "$build"; }
+
+# CUDA programs on a real GPU, with a driver of ours in its place
+cuda_host() { "$root/tests/cuda/host/run.sh" "$build"; }
 
 # Random kernels. make validate has a thousand others.
 random() { "$root/tests/generate/run.sh" "$build" 48 1; }

@@ -1,6 +1,7 @@
 /* The exported functions (interposer.h), made of entries.def. */
 #include "interposer/cuda/interposer.h"
 
+#include "interposer/cuda/host/host.h"
 #include "interposer/cuda/ways/caller.h"
 #include "interposer/cuda/ways/static_runtime.h"
 #include <dlfcn.h>
@@ -15,7 +16,7 @@
 bool entry_is_off(void)
 {
 	const char *off = getenv("GPUSIM_OFF");
-	return off && !strcmp(off, "1");
+	return (off && !strcmp(off, "1")) || host_is_gpu();
 }
 
 static atomic_int is_off = -1; /* what entry_is_off() said at the first call */
@@ -81,7 +82,9 @@ void *entry_next(const char *name, const void *self)
 	void *f = dlsym(RTLD_NEXT, name);
 	if (!f)
 		f = find_in_loaded(name);
-	return f == self ? NULL : f; /* an alias library (README.md) leads back to us */
+	if (f == self)
+		return NULL; /* an alias library (README.md) leads back to us */
+	return f && host_is_gpu() ? host_wrap(name, f) : f;
 }
 
 /* An exported function. `call` is what it does when we are not switched off. */

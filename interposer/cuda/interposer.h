@@ -4,7 +4,8 @@
  * There is no CUDA below. A hook is our function for one entry point: it checks what CUDA would check, and has the runtime
  * (runtime/cuda.h) do the rest. What belongs to CUDA's interface is known here alone: error numbers, structs, handles, default streams.
  *
- * Where we are switched off (GPUSIM_OFF=1), calls go to the library of that name that would have been called without us.
+ * Where we are switched off (GPUSIM_OFF=1), or the program runs on a real GPU (host/), calls go to the library of that name that would have been
+ * called without us.
  */
 #ifndef GPUSIM_INTERPOSER_CUDA_INTERPOSER_H
 #define GPUSIM_INTERPOSER_CUDA_INTERPOSER_H
@@ -25,7 +26,7 @@
 #define PLAIN(name, type, otherwise, params, args) type hook_##name params;
 #include "interposer/cuda/entries.def"
 
-bool entry_is_off(void); /* GPUSIM_OFF=1 */
+bool entry_is_off(void); /* GPUSIM_OFF=1, or a real GPU executes the program (host/): calls are passed on */
 /* Starts what executes. 0, or the error that every call that needs the device has. */
 int entry_start(void);
 /* The same for a call of the CUDA runtime, which makes the device current. */

@@ -63,9 +63,11 @@ static void add_driver_folder(const char *cuda)
 static void add_cuda_folder(const char *library)
 {
 	static const char *const places[] = {"%.*s/cuda", "%.*s/gpusim/cuda"};
-	const char *slash = strrchr(library, '/'), *off = getenv("GPUSIM_OFF");
+	const char *slash = strrchr(library, '/'), *off = getenv("GPUSIM_OFF"), *host = getenv("GPUSIM_CUDA_HOST");
 	char folder[PATH_MAX + 32], file[PATH_MAX + 64];
-	for (size_t i = 0; i < GS_ARRAY_LEN(places) && slash && !(off && !strcmp(off, "1")); i++) {
+	if ((off && !strcmp(off, "1")) || (host && !strcmp(host, "gpu"))) /* NVIDIA's own are needed */
+		return;
+	for (size_t i = 0; i < GS_ARRAY_LEN(places) && slash; i++) {
 		snprintf(folder, sizeof folder, places[i], (int)(slash - library), library);
 		snprintf(file, sizeof file, "%s/libcudart.so.13", folder);
 		if (access(file, R_OK))

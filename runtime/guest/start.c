@@ -7,6 +7,7 @@
 #include "runtime/guest/launches/shadow.h"
 #include "runtime/guest/launches/verify.h"
 #include "runtime/guest/launches/worker.h"
+#include "runtime/guest/nvidia/launches.h"
 #include "runtime/guest/programs/compile.h"
 #include "runtime/guest/programs/programs.h"
 #include "runtime/guest/programs/twin.h"
@@ -109,6 +110,7 @@ static void at_exit(void)
 	int saved = errno;
 	if (getpid() == owner) {
 		cuda_finish();
+		nvidia_finish();
 		if (!simulation.cost.exit_begin_ns)
 			simulation.cost.exit_begin_ns = clock_ns();
 		builder_finish();

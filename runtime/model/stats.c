@@ -208,6 +208,51 @@ void stats_add_not_modelled(struct stats *stats, const char *kernel, const char 
 	unlock_for_report(&stats->lock);
 }
 
+/* With the lock held. NULL: there are many shapes already, or memory is short. */
+static struct measured_kernel *measured_kernel(struct stats *stats, const char *kernel, const struct measured_shape *shape)
+{
+	enum { MOST_SHAPES = 4096 };
+	struct measured_kernel **link = &stats->measured;
+	unsigned count = 0;
+	for (; *link; link = &(*link)->next, count++)
+		if (!memcmp(&(*link)->shape, shape, sizeof *shape) && !strcmp((*link)->kernel, kernel))
+			return *link;
+	struct measured_kernel *m = count < MOST_SHAPES ? calloc(1, sizeof *m) : NULL;
+	if (!m || !(m->kernel = strdup(kernel))) {
+		free(m);
+		return NULL;
+	}
+	m->shape = *shape;
+	return *link = m;
+}
+
+void stats_add_shape(struct stats *stats, const char *kernel, const struct measured_shape *shape)
+{
+	lock_for_report(&stats->lock);
+	struct measured_kernel *m = measured_kernel(stats, kernel, shape);
+	if (m)
+		m->launches++;
+	unlock_for_report(&stats->lock);
+}
+
+void stats_add_measured(struct stats *stats, const char *kernel, const char *reason, const struct measured_shape *shape, uint64_t ns)
+{
+	lock_for_report(&stats->lock);
+	struct measured_kernel *m = measured_kernel(stats, kernel, shape);
+	if (m) {
+		m->least_ns = !m->measured || (double)ns < m->least_ns ? (double)ns : m->least_ns;
+		m->most_ns = (double)ns > m->most_ns ? (double)ns : m->most_ns;
+		m->total_ns += (double)ns;
+		m->measured++;
+	}
+	for (struct not_modelled *n = reason ? stats->not_modelled : NULL; n; n = n->next)
+		if (!strcmp(n->kernel, kernel) && !strcmp(n->reason, reason)) {
+			n->measured++;
+			n->measured_ns += (double)ns;
+		}
+	unlock_for_report(&stats->lock);
+}
+
 void stats_add_transfer(struct stats *stats, enum transfer_kind kind, uint64_t size_bytes)
 {
 	lock_for_report(&stats->lock);

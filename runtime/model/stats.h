@@ -66,12 +66,29 @@ struct not_modelled {
 	struct not_modelled *next;
 	char *kernel, *reason;
 	uint64_t launches;
+	uint64_t measured; /* of them, by the host GPU */
+	double measured_ns;
+};
+
+/* Sizes of launches on a real GPU, as CUDA programs make them there (runtime/nvidia.h). */
+struct measured_shape {
+	uint64_t global[3], local[3], local_bytes;
+};
+
+/* Launches of a kernel of one size, and how long the host GPU took for them. */
+struct measured_kernel {
+	struct measured_kernel *next;
+	char *kernel;
+	struct measured_shape shape;
+	uint64_t launches, measured;
+	double total_ns, least_ns, most_ns;
 };
 
 struct stats {
 	pthread_mutex_t lock;
 	struct kernel_stats *kernels;
 	struct not_modelled *not_modelled;
+	struct measured_kernel *measured; /* in the order of their first launches; the first so many */
 	struct transfer_stats transfers[TRANSFER_KINDS];
 	uint64_t launches;
 };
@@ -84,6 +101,9 @@ void stats_add_check(struct stats *stats, const char *kernel, size_t target, dou
 void stats_set_advice(struct stats *stats, const char *kernel, size_t target, const struct advice_list *advice);
 /* A launch that ran and that is not modelled. */
 void stats_add_not_modelled(struct stats *stats, const char *kernel, const char *reason);
+/* A launch of that size on a real GPU; and later, how long it took. With a reason, it is also one of those that are not modelled. */
+void stats_add_shape(struct stats *stats, const char *kernel, const struct measured_shape *shape);
+void stats_add_measured(struct stats *stats, const char *kernel, const char *reason, const struct measured_shape *shape, uint64_t ns);
 void stats_add_transfer(struct stats *stats, enum transfer_kind kind, uint64_t size_bytes);
 
 /* The work-groups of a launch. */

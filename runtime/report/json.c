@@ -359,6 +359,32 @@ static void add_not_modelled(struct gs_buf *b, const struct simulation *sim)
 		json_add_string(b, "kernel", n->kernel);
 		json_add_count(b, "launches", n->launches);
 		json_add_string(b, "reason", n->reason);
+		if (n->measured) {
+			json_add_count(b, "measured", n->measured);
+			json_add_number(b, "measured_ns", n->measured_ns);
+		}
+		json_end(b, "},");
+	}
+	json_end(b, "],\n");
+}
+
+/* What ran on a real GPU; nothing where none was used. */
+static void add_measured(struct gs_buf *b, const struct simulation *sim)
+{
+	if (!sim->stats.measured)
+		return;
+	gs_buf_puts(b, "\"measured\":[");
+	for (const struct measured_kernel *m = sim->stats.measured; m; m = m->next) {
+		gs_buf_puts(b, "{");
+		json_add_string(b, "kernel", m->kernel);
+		json_add_sizes(b, "global", m->shape.global);
+		json_add_sizes(b, "local", m->shape.local);
+		json_add_count(b, "local_bytes", m->shape.local_bytes);
+		json_add_count(b, "launches", m->launches);
+		json_add_count(b, "measured", m->measured);
+		json_add_number(b, "total_ns", m->total_ns);
+		json_add_number(b, "least_ns", m->least_ns);
+		json_add_number(b, "most_ns", m->most_ns);
 		json_end(b, "},");
 	}
 	json_end(b, "],\n");
@@ -399,6 +425,7 @@ static void add_closing(struct gs_buf *b, struct simulation *sim, bool whole)
 		json_advice(b, sim);
 	add_summary(b, sim);
 	add_not_modelled(b, sim);
+	add_measured(b, sim);
 	pthread_mutex_unlock(&sim->stats.lock);
 	if (whole)
 		json_timeline(b, &sim->timeline);

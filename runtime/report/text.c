@@ -141,10 +141,13 @@ static void add_not_modelled(struct text *t)
 {
 	for (const struct not_modelled *n = t->sim->stats.not_modelled; n; n = n->next) {
 		struct gs_buf name = {0};
+		char mean[SHOW_CELL], times[SHOW_CELL + 32] = "";
 		show_name(&name, n->kernel, 60);
+		if (n->measured)
+			snprintf(times, sizeof times, " (measured: mean %s)", show_time(mean, n->measured_ns / (double)n->measured));
 		gs_buf_puts(&t->out, show_style(t->colours, SHOW_WARM));
-		text_line(t, 2, "not modelled: %llu launch%s of %s: %.300s", (unsigned long long)n->launches,
-		          n->launches == 1 ? "" : "es", name.data ? name.data : "", n->reason);
+		text_line(t, 2, "not modelled: %llu launch%s of %s%s: %.300s", (unsigned long long)n->launches,
+		          n->launches == 1 ? "" : "es", name.data ? name.data : "", times, n->reason);
 		gs_buf_puts(&t->out, show_style(t->colours, SHOW_PLAIN));
 		gs_buf_free(&name);
 	}

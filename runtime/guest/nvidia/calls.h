@@ -1,0 +1,42 @@
+/* calls: the functions of NVIDIA's driver that we call ourselves. Handles are pointers, and 0 is success, as everywhere in that driver. */
+#ifndef GPUSIM_RUNTIME_GUEST_NVIDIA_CALLS_H
+#define GPUSIM_RUNTIME_GUEST_NVIDIA_CALLS_H
+
+#include <stdbool.h>
+
+enum { NVIDIA_NOT_READY = 600 };
+
+/* X(name, its name in the library, parameters) */
+#define NVIDIA_CALLS(X) \
+	X(context, "cuCtxGetCurrent", (void **out)) \
+	X(event_create, "cuEventCreate", (void **out, unsigned flags)) \
+	X(event_record, "cuEventRecord", (void *event, void *stream)) \
+	X(event_query, "cuEventQuery", (void *event)) \
+	X(event_elapsed, "cuEventElapsedTime", (float *milliseconds, void *begin, void *end)) \
+	X(stream_create, "cuStreamCreate", (void **out, unsigned flags)) \
+	X(stream_query, "cuStreamQuery", (void *stream)) \
+	X(stream_is_capturing, "cuStreamIsCapturing", (void *stream, int *status)) \
+	X(module_load, "cuModuleLoadData", (void **out, const void *image)) \
+	X(module_function, "cuModuleGetFunction", (void **out, void *module, const char *name)) \
+	X(launch, "cuLaunchKernel", (const void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
+	                             unsigned block_z, unsigned dynamic_shared, void *stream, void **parameters, void **extra))
+/* Those that older drivers do not have. */
+#define NVIDIA_NEWER_CALLS(X) \
+	X(context_id, "cuCtxGetId", (void *context, unsigned long long *id)) \
+	X(function_attribute, "cuFuncGetAttribute", (int *value, int attribute, const void *function)) \
+	X(function_name, "cuFuncGetName", (const char **name, const void *function)) \
+	X(kernel_name, "cuKernelGetName", (const char **name, const void *kernel)) \
+	X(kernel_function, "cuKernelGetFunction", (void **function, const void *kernel))
+
+struct nvidia_calls {
+#define X(name, symbol, params) int (*name) params;
+	NVIDIA_CALLS(X)
+	NVIDIA_NEWER_CALLS(X)
+#undef X
+};
+
+extern struct nvidia_calls nvidia;
+
+bool nvidia_find_calls(void *(*find)(const char *name)); /* false: some that we need are not there */
+
+#endif
