@@ -103,6 +103,8 @@ void *entry_next(const char *name, const void *self)
 	DEVICE_FUNCTION(name##_ptsz, params, args, (stream = stream ? stream : API_THREAD_STREAM, hook_##name args))
 
 #define CALL(name, params, args) DEVICE_FUNCTION(name, params, args, hook_##name args)
+#define LONG_CALL(name, params, args) \
+	DEVICE_FUNCTION(name, (API_LIST params, API_MORE), (API_LIST args, API_MORE_ARGUMENTS), hook_##name args)
 #define STREAM_CALL(name, params, args) CALL(name, params, args) FOR_THREAD(name, params, args)
 #define DEFAULT_CALL(name, params, args) \
 	DEVICE_FUNCTION(name, params, args, hook_##name(API_LIST args, NULL)) \
@@ -118,6 +120,7 @@ static const struct entry_address {
 	void *address;
 } addresses[] = {
 #define CALL(name, params, args) {#name, (void *)name},
+#define LONG_CALL(name, params, args) {#name, (void *)name},
 #define STREAM_CALL(name, params, args) {#name, (void *)name}, {#name "_ptsz", (void *)name##_ptsz},
 #define DEFAULT_CALL(name, params, args) {#name, (void *)name}, {#name "_ptds", (void *)name##_ptds},
 #define VERSION_CALL(name, params, args) {#name, (void *)name},

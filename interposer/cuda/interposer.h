@@ -17,8 +17,12 @@
 #include <stdbool.h>
 
 #define API_LIST(...) __VA_ARGS__
+/* More parameters, and arguments for them, of a function that may have them. Those that it has not are what happens to be there. */
+#define API_MORE uintptr_t more1, uintptr_t more2, uintptr_t more3, uintptr_t more4, uintptr_t more5, uintptr_t more6
+#define API_MORE_ARGUMENTS more1, more2, more3, more4, more5, more6
 
 #define CALL(name, params, args) int hook_##name params;
+#define LONG_CALL(name, params, args) int hook_##name params;
 #define STREAM_CALL(name, params, args) int hook_##name params;
 #define DEFAULT_CALL(name, params, args) int hook_##name(API_LIST params, void *stream);
 #define VERSION_CALL(name, params, args) int hook_##name(API_LIST params, int version);

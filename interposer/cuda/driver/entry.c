@@ -89,6 +89,7 @@ int error_text(int error, const char **out, bool name)
 #define FREE_CALL(name, params, args, ...) FUNCTION(name, params, args, 0, __VA_ARGS__)
 #define DEVICE_CALL(name, params, args, ...) FUNCTION(name, params, args, driver_needs_start(), __VA_ARGS__)
 #define CALL(name, params, args, ...) FUNCTION(name, params, args, driver_needs_context(), __VA_ARGS__)
+#define LONG_CALL(name, params, args, ...) CALL(name, (API_LIST params, API_MORE), (API_LIST args, API_MORE_ARGUMENTS), __VA_ARGS__)
 #define STREAM_CALL(name, params, args, ...) \
 	CALL(name, params, args, __VA_ARGS__) \
 	CALL(name##_ptsz, params, args, (stream = stream ? stream : API_THREAD_STREAM, __VA_ARGS__))
@@ -109,6 +110,7 @@ static const struct driver_address {
 #define FREE_CALL(name, ...) {#name, (void *)name},
 #define DEVICE_CALL(name, ...) {#name, (void *)name},
 #define CALL(name, ...) {#name, (void *)name},
+#define LONG_CALL(name, ...) {#name, (void *)name},
 #define STREAM_CALL(name, ...) {#name, (void *)name}, {#name "_ptsz", (void *)name##_ptsz},
 #define DEFAULT_CALL(name, ...) {#name, (void *)name}, {#name "_ptds", (void *)name##_ptds},
 #include "interposer/cuda/driver/entries.def"

@@ -1,6 +1,6 @@
 /*
- * A CUDA runtime that does nothing: its functions return 77, and those that gpusim refuses the sum of their parameters. Programs are
- * linked with it, as a shared library or as an object. No function of it may run unless gpusim is switched off.
+ * A CUDA runtime that does nothing: its functions return 77, and those that gpusim refuses, or that have parameters which it does not know, a sum of
+ * their parameters. Programs are linked with it, as a shared library or as an object. No function of it may run unless gpusim is switched off.
  */
 enum { NOTHING_DONE = 77 };
 
@@ -24,6 +24,12 @@ enum { NOTHING_DONE = 77 };
 	int name(PARAMETERS) \
 	{ \
 		return SUM; \
+	}
+#define LONG_CALL(name, params, args) \
+	int name(long a, long b, long c, long d, long e, long f, long g, long h); \
+	int name(long a, long b, long c, long d, long e, long f, long g, long h) \
+	{ \
+		return (int)(a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h); \
 	}
 #include "interposer/cuda/entries.def"
 
