@@ -96,6 +96,9 @@ cuda_estimates() {
 		"$root/tests/accuracy/cuda.py" "$build" -o "$build/accuracy/cuda.csv"
 }
 
+# CUDA programs as nvcc builds them, where there is one. make test has a few of them.
+cuda_nvcc() { counted "CUDA programs by nvcc" "$root/tests/cuda/run.sh" "$build" nvcc; }
+
 # Models and microbenchmarks must agree.
 tuner() { counted "gpusim tune on simulated GPUs" "$root/tests/command/tune.sh" "$build"; }
 
@@ -121,7 +124,7 @@ look_at_processors() {
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")
 }
 
-[ $# -gt 0 ] || set -- duplicates registers html spreadsheet timing analytical accuracy sampling bounded cuda_estimates tuner real_programs annotated_kernels guest_programs \
+[ $# -gt 0 ] || set -- duplicates registers html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_nvcc tuner real_programs annotated_kernels guest_programs \
 	random_programs random_traced random_divided divided_kernels
 for step; do
 	look_at_processors
