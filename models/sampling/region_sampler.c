@@ -111,20 +111,47 @@ static double rate_since(const struct region_sampler *s, uint32_t unit, double c
 	return cycles > 0 ? (instructions - s->begins[unit].instructions) / cycles : 0;
 }
 
-/* The units from first_unit on. The last one ends now. */
+/* By how much a unit's rate differs from the region's, relative. The last one ends now. */
+static double unit_off(const struct region_sampler *s, uint32_t i, double cycle, double instructions)
+{
+	bool last = i == s->units;
+	double cycles = (last ? cycle : s->begins[i + 1].cycle) - s->begins[i].cycle;
+	double executed = (last ? instructions : s->begins[i + 1].instructions) - s->begins[i].instructions;
+	return cycles > 0 ? fabs(executed / cycles / s->rate - 1) : 0;
+}
+
+/* Student's t: the mean of n units is so many of its standard errors away from what it is of all, at most, in 95% of cases. */
+static double student(uint32_t units)
+{
+	static const double by_units[] = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23}; /* of 2 units and more; two-sided */
+	const uint32_t most = sizeof by_units / sizeof *by_units + 1;
+	return by_units[(units < most ? units : most) - 2];
+}
+
+/* By how much the mean of the units from `first` on, two at least, may be off because they differ by chance. Groups run in waves, so
+ * that two units may agree that are both off: it takes more units than two to know. No more than any unit was off since the region's first
+ * wave, whose groups begin together. */
+static double chance_of(const struct region_sampler *s, uint32_t first, double cycle, double instructions)
+{
+	double squares = 0, most = 0, units = s->units - first + 1;
+	for (uint32_t i = 1; i <= s->units; i++) {
+		double off = unit_off(s, i, cycle, instructions);
+		most = fmax(most, off);
+		squares += i >= first ? off * off : 0;
+	}
+	return fmin(most, student(s->units - first + 1) * sqrt(squares / (units - 1) / units));
+}
+
+/* The units from first_unit on. */
 static double spread_of(const struct region_sampler *s, double cycle, double instructions)
 {
-	double measured = (double)(s->dispatched - s->begins[first_unit(s)].dispatched);
+	uint32_t first = first_unit(s);
+	double measured = (double)(s->dispatched - s->begins[first].dispatched);
 	double spread = fmax(s->difference, s->limits.fine); /* nothing finer was measured */
 	spread = fmax(spread, ENDS / measured); /* a group more or less at either end of what was measured */
-	for (uint32_t i = first_unit(s); i <= s->units; i++) {
-		bool last = i == s->units;
-		double cycles = (last ? cycle : s->begins[i + 1].cycle) - s->begins[i].cycle;
-		double executed = (last ? instructions : s->begins[i + 1].instructions) - s->begins[i].instructions;
-		if (cycles > 0)
-			spread = fmax(spread, fabs(executed / cycles / s->rate - 1));
-	}
-	return spread;
+	for (uint32_t i = first; i <= s->units; i++)
+		spread = fmax(spread, unit_off(s, i, cycle, instructions));
+	return first < s->units ? fmax(spread, chance_of(s, first, cycle, instructions)) : spread;
 }
 
 static void end_unit(struct region_sampler *s, double cycle, double instructions)

@@ -68,8 +68,8 @@ struct region_sampler {
 	uint32_t units;         /* measured in this region; beyond the room the last one's place is used again */
 	double last_rate;        /* instructions per cycle of the unit before; 0: none in this region */
 	double rate, difference; /* of the region, once forward, and of its last two units, relative */
-	double spread;           /* of its rate: what any unit that it comes from differs by, or the last two do; at least `fine`, and a
-	                          * group more or less at either end of what was measured */
+	double spread;           /* of its rate: what any unit that it comes from differs by, or the last two do, or what the mean of so few units
+	                          * may be off; at least `fine`, and a group more or less at either end of what was measured */
 	uint64_t measured_from;  /* the first group that the rate is from */
 	double skipped_instructions, skipped_cycles;
 	double spread_cycles;    /* by which skipped_cycles may be wrong: those of each region times its spread */

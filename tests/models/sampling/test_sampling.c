@@ -279,6 +279,41 @@ static void test_sampler_tells_how_units_differ(void)
 	CU_ASSERT_DOUBLE_EQUAL(s.spread_cycles, s.skipped_cycles * 1.3, 1e-9);
 }
 
+/* 400 groups at a time, which begin and end together, in waves of 100 cycles and so many instructions per cycle. Each wave is a unit. */
+static double spread_of_waves(const double *rates, uint32_t waves)
+{
+	const struct region_limits limits = {0.2, 0.3, 0.1, 0.01, 1, 20, 0};
+	const struct region r = {0, 0, 8000};
+	struct region_sampler s;
+	double instructions = 0;
+	sampler_start(&s, &r, 1, &limits, 400);
+	for (uint32_t w = 0; w <= waves; w++) {
+		CU_ASSERT(!s.forward);
+		for (uint64_t n = 0; n < 400; n++) {
+			if (w)
+				sampler_retire(&s, 400 * (uint64_t)(w - 1) + n, 100.0 * w, instructions);
+			if (w < waves)
+				sampler_dispatch(&s, 400 * (uint64_t)w + n, 100.0 * w, instructions);
+		}
+		instructions += w < waves ? 100 * rates[w] : 0;
+	}
+	CU_ASSERT(s.forward);
+	CU_ASSERT_EQUAL(s.units, waves);
+	return s.spread;
+}
+
+/*
+ * Two units agree by chance. Each is 0.3% from their mean, 100, whose standard error is sqrt((0.3^2 + 0.3^2) / 1 / 2) = 0.3%: of two, it is
+ * known to 12.71 of these. Of three, 90, 99.5 and 100.1, the mean is 96.5333 and its standard error 3.27 or 3.39%, which 4.3 times would be
+ * more than any unit after the first wave was off: 110 is, by 13.95%.
+ */
+static void test_units_agree_by_chance(void)
+{
+	static const double two[] = {150, 90, 99.7, 100.3}, three[] = {150, 90, 110, 90, 99.5, 100.1};
+	CU_ASSERT_DOUBLE_EQUAL(spread_of_waves(two, 4), 12.71 * 0.003, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(spread_of_waves(three, 6), 110 / (289.6 / 3) - 1, 1e-9);
+}
+
 /* 70 groups of a pattern represent 700 of a launch, in windows of 32, 32 and 6. Each represents ten, in its own part. */
 static void test_patterns_in_order(void)
 {
@@ -337,4 +372,5 @@ void add_sampling_tests(void)
 	CU_add_test(suite, "groups are skipped only once rates are equal", test_sampler_waits_for_equal_rates);
 	CU_add_test(suite, "what may be wrong adds up by squares", test_spreads_add_up_by_squares);
 	CU_add_test(suite, "a region's spread is that of its units", test_sampler_tells_how_units_differ);
+	CU_add_test(suite, "two units that agree may do so by chance", test_units_agree_by_chance);
 }
