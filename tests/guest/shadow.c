@@ -1,7 +1,8 @@
 /*
  * shadow - all ways in which a kernel may access memory. It tests a library that runs kernels on copies. There are buffers that
  * are parts of one another, one buffer twice, images, no memory at all, a kernel whose results differ between runs, one that
- * prints, one whose program is built again right after its launch, and queues in and out of order.
+ * prints, one whose memory is released right after its launch, one whose program is built again then, and queues in and out of
+ * order.
  */
 #include "guest.h"
 
@@ -17,6 +18,11 @@ static const char source[] =
 	"	int i = get_global_id(0);\n"
 	"	a[i] = a[i] * 3 + 1;\n"
 	"	b[i] = b[i] * 5 + 2;\n"
+	"}\n"
+	"__kernel void from(__global int *a, __global const int *b)\n"
+	"{\n"
+	"	int i = get_global_id(0);\n"
+	"	a[i] = b[i] * 3 + 1;\n"
 	"}\n"
 	"__kernel void nothing(void)\n"
 	"{\n"
@@ -202,6 +208,27 @@ static void prints(const struct guest *g, cl_program program)
 	OK(clReleaseKernel(kernel));
 }
 
+/* The program has no more use for what a kernel reads, and releases it before the kernel has even begun. */
+static void released(const struct guest *g, cl_program program)
+{
+	cl_kernel kernel = guest_kernel(program, "from");
+	size_t global = N, local = LOCAL;
+	cl_int err;
+	cl_event gate = clCreateUserEvent(g->context, &err);
+	cl_mem input = numbers(g, 6), output = numbers(g, 8);
+
+	CREATED(err);
+	set(kernel, 0, output);
+	set(kernel, 1, input);
+	OK(clEnqueueNDRangeKernel(g->queue, kernel, 1, NULL, &global, &local, 1, &gate, NULL));
+	OK(clReleaseMemObject(input));
+	OK(clReleaseKernel(kernel));
+	OK(clSetUserEventStatus(gate, CL_COMPLETE));
+	OK(clReleaseEvent(gate));
+	tell(g, "released", output, N * sizeof(int));
+	OK(clReleaseMemObject(output));
+}
+
 /* None of our kernels may be left, so the program can be built again. */
 static void rebuilt(const struct guest *g)
 {
@@ -260,6 +287,7 @@ int main(void)
 	racy(&g, program);
 	prints(&g, program);
 	out_of_order(&g, program);
+	released(&g, program);
 	rebuilt(&g);
 	OK(clReleaseProgram(program));
 	guest_close(&g);

@@ -31,7 +31,8 @@ static void fetch(struct launch *l)
 	if (l->trace_buffer && !l->void_trace && !l->uncounted && l->status >= 0)
 		l->brought = trace_bring_back(l);
 	shadow_release(l->shadow);
-	l->shadow = NULL;
+	shadow_release(l->inputs);
+	l->shadow = l->inputs = NULL;
 }
 
 void fetch_once(struct launch *l)

@@ -279,10 +279,11 @@ void launch_give_back(struct launch *l)
 	if (l->trace_buffer)
 		buffer_give_back(l->trace_buffer, l->trace_buffer->word_count);
 	shadow_release(l->shadow);
+	shadow_release(l->inputs);
 	l->events = NULL;
 	l->event_count = 0;
 	l->buffer = l->scratch = l->trace_buffer = NULL;
-	l->shadow = NULL;
+	l->shadow = l->inputs = NULL;
 }
 
 static struct schedule_command *log_launch(const struct request *r, const char *kernel, const cl_event *event)
@@ -299,12 +300,22 @@ static cl_int set_copies(struct attempt *a, struct kernel_twin *t)
 	return shadow_set(a->launch->shadow, COPY_FOR_TWIN, &a->plan, t->kernel);
 }
 
+/* Copies the memory on which the kernel may run again. */
+static cl_int copy_before(struct attempt *a)
+{
+	struct launch *l = a->launch;
+	cl_int code = shadow_copy(l->shadow, COPY_BEFORE, &a->plan, &a->commands);
+	if (code == CL_SUCCESS && l->inputs)
+		a->runs_again = shadow_copy(l->inputs, COPY_BEFORE, a->inputs, &a->commands) == CL_SUCCESS;
+	return code;
+}
+
 static void enqueue_traces(struct attempt *a)
 {
 	struct launch *l = a->launch;
 	cl_int code = shadow_copy(l->shadow, COPY_FOR_TWIN, &a->plan, &a->commands);
 	if (code == CL_SUCCESS && a->way == WAY_VERIFY && a->traced_counts)
-		code = shadow_copy(l->shadow, COPY_BEFORE, &a->plan, &a->commands);
+		code = copy_before(a);
 	if (code == CL_SUCCESS)
 		code = set_copies(a, a->trace.twin);
 	if (code == CL_SUCCESS)
@@ -340,7 +351,7 @@ static void enqueue_in_shadow(struct attempt *a)
 	cl_event event;
 	cl_int code = shadow_copy(l->shadow, COPY_FOR_TWIN, &a->plan, &a->commands);
 	if (code == CL_SUCCESS && a->way == WAY_VERIFY)
-		code = shadow_copy(l->shadow, COPY_BEFORE, &a->plan, &a->commands);
+		code = copy_before(a);
 	if (code == CL_SUCCESS)
 		code = set_copies(a, a->twin);
 	if (code == CL_SUCCESS)
@@ -382,8 +393,7 @@ static void enqueue_snapshot(struct attempt *a, cl_event own)
 	cl.clRetainEvent(own);
 	commands_done(c, own);
 	bool copied = !l->uncounted && shadow_copy(l->shadow, COPY_AFTER, &a->plan, c) == CL_SUCCESS;
-	l->verification = copied ? verification_new(a->kernel, a->request, &a->plan, l->shadow, a->proof, l->record.facts->hazards, a->device) : NULL;
-	shadow_enqueued(&a->plan);
+	l->verification = copied ? verification_new(a) : NULL;
 	if (!l->verification)
 		no_verdict(a);
 }
@@ -496,6 +506,7 @@ static bool launch_with(struct kernel *k, struct request *r, struct kernel_twin 
 		asked = enqueue_all(&a, result, event, err);
 	if (a.alone)
 		asked = enqueue_alone(&a, result, event, err);
+	free(a.inputs);
 	if (asked && a.way == WAY_DIRECT)
 		(a.traced_in_place ? a.trace.twin : t)->launched = true;
 	if (!asked && a.launch) {

@@ -50,6 +50,7 @@ struct launch {
 	bool trace_is_tight; /* the buffer has room for what traces of its shape took, and not for much more */
 	struct counter_buffer *scratch;      /* for counts that are not used, or NULL */
 	struct shadow *shadow;               /* the copies that its twins run on, or NULL */
+	struct shadow *inputs;               /* copies of what its kernel only reads, or NULL */
 	struct verification *verification;   /* NULL: its twin is not compared with the kernel */
 	cl_event *events;                    /* of our commands for it; held until it has completed */
 	size_t event_count;

@@ -1,9 +1,10 @@
 /*
- * Copies of the memory that a launch may write; see shadow.h.
+ * Copies of the memory that a launch may write, or read; see shadow.h.
  *
- * Two kinds of memory are copied: buffers that a kernel gets through pointers to __global memory that is not const, and images
- * that a kernel may write. The flag CL_MEM_READ_ONLY of a buffer is not trusted, because drivers let kernels write such
- * buffers. A sub-buffer shares bytes with others, so the whole buffer is copied, and the copy gets the same sub-buffers.
+ * For twins, two kinds of memory are copied: buffers that a kernel gets through pointers to __global memory that is not const, and
+ * images that a kernel may write. The flag CL_MEM_READ_ONLY of a buffer is not trusted, because drivers let kernels write such
+ * buffers. Other memory is copied only for a kernel that may run again. A sub-buffer shares bytes with others, so the whole buffer is
+ * copied, and the copy gets the same sub-buffers.
  */
 #include "runtime/guest/launches/shadow.h"
 
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a launch may write ---- */
+/* ---- what a launch may write, and what it reads ---- */
 
 /* Finds the object of a memory handle, or adds it. */
 static int add_object(struct shadow_plan *p, const struct shadowed_object *o, size_t *index, struct gs_error *err)
@@ -154,6 +155,30 @@ int shadow_plan(const struct kernel *k, const struct artifact_kernel *facts, str
 	return plan_read_arguments(p, k, facts, err);
 }
 
+static bool has_argument(const struct shadow_plan *p, size_t index)
+{
+	for (size_t i = 0; i < p->argument_count; i++)
+		if (p->arguments[i].index == index)
+			return true;
+	return false;
+}
+
+int shadow_plan_inputs(const struct kernel *k, const struct artifact_kernel *facts, const struct shadow_plan *written, struct shadow_plan *p,
+                       struct gs_error *err)
+{
+	int result = 0;
+	p->object_count = p->argument_count = p->part_count = 0;
+	p->bytes = 0;
+	for (size_t i = 0; i < k->arg_count && !result; i++) {
+		enum argument_kind kind = facts->argument_kinds[i];
+		if (kind == ARGUMENT_SAMPLER) /* the application may release it, too */
+			return gs_fail(err, ENOTSUP, "it takes a sampler, which we cannot copy");
+		if (kind != ARGUMENT_VALUE && kind != ARGUMENT_LOCAL && !has_argument(written, i))
+			result = plan_argument(p, &k->args[i], (cl_uint)i, err);
+	}
+	return result;
+}
+
 /* ---- the copies ---- */
 
 struct copy {
@@ -169,7 +194,8 @@ struct shadow {
 	struct context_pool *pool;
 	cl_device_id device;
 	cl_command_queue queue; /* only compared, never used */
-	bool in_order, verify;
+	bool in_order;
+	unsigned kinds; /* a bit for each of enum copy_of */
 	uint64_t image_bytes; /* of its images, within the bound */
 	size_t count;
 	struct copy copies[];
@@ -229,7 +255,7 @@ static bool take_copy(struct shadow *s, struct copy *c, const struct shadowed_ob
 
 static bool can_share(const struct shadow *before, const struct request *r, cl_device_id device, const struct shadow_plan *plan)
 {
-	if (!before || before->verify || !before->in_order || before->queue != r->queue || before->device != device ||
+	if (!before || before->kinds != 1U << COPY_FOR_TWIN || !before->in_order || before->queue != r->queue || before->device != device ||
 	    before->count != plan->object_count)
 		return false;
 	for (size_t i = 0; i < plan->object_count; i++)
@@ -239,13 +265,13 @@ static bool can_share(const struct shadow *before, const struct request *r, cl_d
 }
 
 static struct shadow *shadow_new(struct context_pool *pool, const struct request *r, cl_device_id device, const struct shadow_plan *plan,
-                                 bool verify)
+                                 unsigned kinds)
 {
 	struct shadow *s = calloc(1, sizeof *s + plan->object_count * sizeof *s->copies);
 	bool complete = s;
 	if (!s)
 		return NULL;
-	*s = (struct shadow){.refs = 1, .pool = pool_retain(pool), .device = device, .queue = r->queue, .verify = verify};
+	*s = (struct shadow){.refs = 1, .pool = pool_retain(pool), .device = device, .queue = r->queue, .kinds = kinds};
 	s->in_order = !(r->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 	for (; complete && s->count < plan->object_count; s->count++) {
 		const struct shadowed_object *o = &plan->objects[s->count];
@@ -253,8 +279,8 @@ static struct shadow *shadow_new(struct context_pool *pool, const struct request
 		c->bytes = o->bytes;
 		c->image = o->image;
 		memcpy(c->region, o->region, sizeof c->region);
-		for (int which = 0; complete && which < (verify ? COPY_KINDS : 1); which++)
-			complete = take_copy(s, c, o, which);
+		for (int which = 0; complete && which < COPY_KINDS; which++)
+			complete = !(kinds & 1U << which) || take_copy(s, c, o, which);
 	}
 	if (complete)
 		return s;
@@ -302,20 +328,32 @@ void shadow_forget(const struct context_pool *pool)
 		shadow_release(gone[i]);
 }
 
+/* Makes room if need be: other copies may be kept only for later launches. */
+static struct shadow *shadow_make(struct context_pool *pool, const struct request *r, cl_device_id device, const struct shadow_plan *plan,
+                                  unsigned kinds)
+{
+	struct shadow *s = shadow_new(pool, r, device, plan, kinds);
+	if (s)
+		return s;
+	shadow_forget(NULL);
+	return shadow_new(pool, r, device, plan, kinds);
+}
+
 struct shadow *shadow_take(struct context_pool *pool, const struct request *r, cl_device_id device, const struct shadow_plan *plan,
                            bool verify)
 {
 	struct shadow *s = verify ? NULL : find_recent(r, device, plan);
 	if (s)
 		return s;
-	s = shadow_new(pool, r, device, plan, verify);
-	if (!s) { /* make room: other copies may be kept only for later launches */
-		shadow_forget(NULL);
-		s = shadow_new(pool, r, device, plan, verify);
-	}
+	s = shadow_make(pool, r, device, plan, verify ? (1U << COPY_KINDS) - 1 : 1U << COPY_FOR_TWIN);
 	if (s && !verify)
 		keep_for_next(s);
 	return s;
+}
+
+struct shadow *shadow_take_inputs(struct context_pool *pool, const struct request *r, cl_device_id device, const struct shadow_plan *plan)
+{
+	return shadow_make(pool, r, device, plan, 1U << COPY_BEFORE);
 }
 
 static cl_mem memory_of(const struct copy *c, enum copy_of which)

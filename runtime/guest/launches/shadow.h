@@ -5,7 +5,9 @@
  * twins do, except those of whole launches that take long and were verified, and with GPUSIM_TWIN=direct if the memory cannot be
  * copied. In all ways but direct, the application sees the results of its own kernel. The twin runs direct only if an earlier launch was verified, or if GPUSIM_TWIN asks for it.
  *
- * Copies are made by commands in the application's own queue, just before the commands that need them.
+ * Copies are made by commands in the application's own queue, just before the commands that need them. The application may release or
+ * change its memory as soon as it has launched a kernel, so nothing but these commands uses it. A verification may run the kernel again
+ * later, on a thread of ours. It therefore copies what the kernel only reads, too.
  */
 #ifndef GPUSIM_RUNTIME_GUEST_LAUNCHES_SHADOW_H
 #define GPUSIM_RUNTIME_GUEST_LAUNCHES_SHADOW_H
@@ -29,7 +31,7 @@ enum copy_of {
 
 enum { MOST_OBJECTS = 64 };
 
-/* A memory object of the application that a launch may write. For a sub-buffer, this is the buffer that it is a part of. */
+/* A memory object of the application that a launch may write, or read. For a sub-buffer, this is the buffer that it is a part of. */
 struct shadowed_object {
 	cl_mem original; /* used only while the launch is enqueued */
 	bool image;
@@ -43,7 +45,7 @@ struct shadowed_argument {
 	cl_buffer_region region;
 };
 
-/* All that a launch may write. */
+/* All that a launch may write, or all that it only reads. */
 struct shadow_plan {
 	struct shadowed_object objects[MOST_OBJECTS];
 	struct shadowed_argument arguments[MOST_OBJECTS];
@@ -56,12 +58,18 @@ struct shadow_plan {
 /* With the kernel's lock held. If the launch cannot run on copies, it fails, and *err says why. */
 int shadow_plan(const struct kernel *k, const struct artifact_kernel *facts, struct shadow_plan *plan, struct gs_error *err);
 
+/* The same for memory that the launch only reads. `written` is what it may write. */
+int shadow_plan_inputs(const struct kernel *k, const struct artifact_kernel *facts, const struct shadow_plan *written, struct shadow_plan *plan,
+                       struct gs_error *err);
+
 struct shadow; /* has a reference count */
 
 /* Copies for a plan; with verify, all kinds of copies. NULL: they do not fit GPUSIM_SHADOW_MEMORY. Launches that follow one
  * another in the same queue share copies, because their commands do not overlap. The latest few copies are kept for that. */
 struct shadow *shadow_take(struct context_pool *pool, const struct request *r, cl_device_id device, const struct shadow_plan *plan,
                            bool verify);
+/* Copies of what a launch only reads: COPY_BEFORE. No other launch shares them. */
+struct shadow *shadow_take_inputs(struct context_pool *pool, const struct request *r, cl_device_id device, const struct shadow_plan *plan);
 /* Releases the kept copies of a pool; NULL: of all pools. */
 void shadow_forget(const struct context_pool *pool);
 struct shadow *shadow_retain(struct shadow *s);

@@ -2,12 +2,17 @@
  * Compares a twin with its kernel in one launch. Three copies hold the memory before the launch, the memory after the twin, and
  * the memory after the kernel. If the last two differ, the kernel runs again on the first. If it then differs from itself, the
  * launch says nothing against its twin.
+ *
+ * The kernel runs again on a thread of ours, when the application may have changed or released its memory. So it gets nothing but copies,
+ * also of what it only reads. To keep a reference to that would not do, because the application's threads go on using it: POCL 3.1 releases
+ * an event twice if two threads enqueue commands for one buffer, the first of which brings it to the device and only reads it
+ * (pocl_create_migration_commands), and aborts later.
  */
 #include "runtime/guest/launches/verify.h"
 
 #include "runtime/config/log.h"
 #include "runtime/guest/launches/launch.h"
-#include "runtime/guest/launches/shadow.h"
+#include "runtime/guest/launches/ways.h"
 #include "runtime/guest/programs/programs.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/model/proof.h"
@@ -19,7 +24,9 @@
 
 struct verification {
 	struct verification *previous, *next;
-	struct shadow *shadow;
+	struct shadow *shadow, *inputs;
+	cl_mem parts[2 * MOST_OBJECTS]; /* sub-buffers of copies that the kernel gets */
+	size_t part_count;
 	struct proof *proof;
 	struct context_pool *pool;
 	cl_device_id device;
@@ -35,18 +42,29 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of 
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;   /* one has left the list */
 static struct verification *all;
 
-/* A kernel does not run again if it prints, or has variables that outlive a launch. */
-static cl_kernel kernel_again(struct kernel *k, unsigned hazards, struct shadow_plan *plan, struct shadow *s)
+/* Drivers need not hold the arguments of a kernel, so we do. */
+static cl_int set_copies(struct verification *v, struct shadow *s, struct shadow_plan *plan, cl_kernel kernel)
 {
+	cl_int code = shadow_set(s, COPY_BEFORE, plan, kernel);
+	while (plan->part_count)
+		v->parts[v->part_count++] = plan->parts[--plan->part_count];
+	return code;
+}
+
+static cl_kernel kernel_again(struct verification *v, struct attempt *a)
+{
+	const struct kernel *k = a->kernel;
 	cl_int code = CL_SUCCESS;
-	if (!k->program || hazards & (HAZARD_PRINTS | HAZARD_VARIABLES))
+	if (!k->program || !a->runs_again)
 		return NULL;
 	cl_kernel again = cl.clCreateKernel(k->program->handle, k->name, &code);
 	for (size_t i = 0; again && i < k->arg_count && code == CL_SUCCESS; i++)
 		if (k->args[i].kind == ARG_VALUE || k->args[i].kind == ARG_LOCAL)
 			code = cl.clSetKernelArg(again, (cl_uint)i, k->args[i].size, k->args[i].value);
 	if (again && code == CL_SUCCESS)
-		code = shadow_set(s, COPY_BEFORE, plan, again);
+		code = set_copies(v, v->shadow, &a->plan, again);
+	if (again && code == CL_SUCCESS && v->inputs)
+		code = set_copies(v, v->inputs, a->inputs, again);
 	if (again && code != CL_SUCCESS) {
 		cl.clReleaseKernel(again);
 		again = NULL;
@@ -67,17 +85,18 @@ static void keep_range(struct verification *v, const struct request *r)
 	}
 }
 
-struct verification *verification_new(struct kernel *k, const struct request *r, struct shadow_plan *plan, struct shadow *s,
-                                      struct proof *p, unsigned hazards, cl_device_id device)
+struct verification *verification_new(struct attempt *a)
 {
+	const struct kernel *k = a->kernel;
 	struct verification *v = calloc(1, sizeof *v);
 	if (!v)
 		return NULL;
-	*v = (struct verification){.shadow = shadow_retain(s), .proof = p, .device = device};
+	*v = (struct verification){.shadow = shadow_retain(a->launch->shadow), .proof = a->proof, .device = a->device};
+	v->inputs = a->launch->inputs ? shadow_retain(a->launch->inputs) : NULL;
 	v->pool = pool_retain(k->build->pool);
 	v->program = k->program ? k->program->handle : NULL;
-	v->kernel = kernel_again(k, hazards, plan, s);
-	keep_range(v, r);
+	v->kernel = kernel_again(v, a);
+	keep_range(v, a->request);
 	pthread_mutex_lock(&lock);
 	v->next = all;
 	if (all)
@@ -165,7 +184,10 @@ void verification_end(struct verification *v, const char *kernel, bool completed
 	if (verdict >= VERDICT_SAME)
 		stats_add_comparison(&simulation.stats, kernel,
 		                     verdict == VERDICT_SAME ? TWIN_SAME : verdict == VERDICT_RACY ? TWIN_RACY : TWIN_DIFFERS);
+	while (v->part_count)
+		cl.clReleaseMemObject(v->parts[--v->part_count]);
 	shadow_release(v->shadow);
+	shadow_release(v->inputs);
 	pool_unref(v->pool);
 	free(v);
 }

@@ -6,17 +6,12 @@
 
 #include <stdbool.h>
 
-struct kernel;
-struct proof;
-struct request;
-struct shadow;
-struct shadow_plan;
+struct attempt;
 struct verification;
 
-/* With the kernel's lock held: keeps everything that the verdict may need. NULL when out of memory. Takes a reference to the
- * shadow. */
-struct verification *verification_new(struct kernel *k, const struct request *r, struct shadow_plan *plan, struct shadow *s,
-                                      struct proof *p, unsigned hazards, cl_device_id device);
+/* With the kernel's lock held: keeps everything that the verdict may need. NULL when out of memory. Takes references to
+ * the copies. */
+struct verification *verification_new(struct attempt *a);
 /* The launch has completed, with success or without, and took so long. Gives the verdict and frees *v. */
 void verification_end(struct verification *v, const char *kernel, bool completed, uint64_t took_ns);
 /* The application builds this program again. Drivers refuse that while kernels of the program exist, so ours are released. */

@@ -11,6 +11,7 @@
 #include "runtime/model/profile.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 void no_verdict(struct attempt *a)
 {
@@ -41,7 +42,24 @@ static bool has_offset(const struct request *r)
 	return false;
 }
 
-/* A verification takes three copies of everything. If there is no room for them, the twin runs in the shadow, without a
+/* A verification may run the kernel again, if that has no other effect and there is time and room for copies of what it reads. Launches to
+ * come need the rest of the room. */
+static void take_inputs(struct attempt *a)
+{
+	enum { PART_OF_ROOM = 4 };
+	const struct artifact_kernel *facts = a->launch->record.facts;
+	struct gs_error cannot;
+	if (facts->hazards & (HAZARD_PRINTS | HAZARD_VARIABLES) || !(a->inputs = malloc(sizeof *a->inputs)) ||
+	    shadow_plan_inputs(a->kernel, facts, &a->plan, a->inputs, &cannot))
+		return;
+	a->runs_again = !a->inputs->argument_count;
+	if (!a->runs_again && a->inputs->bytes <= buffer_bound(SHADOW_BUFFER, a->device) / PART_OF_ROOM &&
+	    shadow_affordable(a->inputs->bytes, !a->seen))
+		a->launch->inputs = shadow_take_inputs(a->kernel->build->pool, a->request, a->device, a->inputs);
+	a->runs_again = a->runs_again || a->launch->inputs;
+}
+
+/* A verification takes three copies of everything that is written. If there is no room for them, the twin runs in the shadow, without a
  * verdict. */
 static bool take_copies(struct attempt *a)
 {
@@ -52,8 +70,10 @@ static bool take_copies(struct attempt *a)
 		return false;
 	if (a->way == WAY_VERIFY) {
 		l->shadow = shadow_take(k->build->pool, a->request, a->device, &a->plan, true);
-		if (l->shadow)
+		if (l->shadow) {
+			take_inputs(a);
 			return true;
+		}
 		no_verdict(a);
 		a->way = WAY_SHADOW;
 	}

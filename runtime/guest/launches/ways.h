@@ -20,6 +20,8 @@ struct attempt {
 	enum twin_way way;
 	struct proof *proof;
 	struct shadow_plan plan;
+	struct shadow_plan *inputs; /* what it only reads; NULL: it is not copied */
+	bool runs_again;      /* the kernel can run again, on copies of all that it uses */
 	bool traced;
 	bool traced_counts;   /* the traced twin runs all groups, so it also counts: the twin that only counts need not be compiled */
 	bool traced_in_place; /* the traced twin runs in place of the kernel, and the application gets its event */
