@@ -45,6 +45,9 @@ real_programs() { counted_cold "real programs" env GPUSIM_TEST_KEEP="$TMPDIR/kep
 # The guest programs that make test does not run.
 guest_programs() { counted_cold "guest programs" env APPS_BUILD="$build/tests/guest" "$root/tests/apps/run.sh" --list "$root/tests/apps/guests" --long; }
 
+# What make test does without the driver's optimiser.
+optimised() { counted "tests that make test runs without the driver's optimiser" "$root/tests/run.sh" "$build" --optimised; }
+
 # Kernels of the real programs by name. Kernels that run untouched must be known (tests/apps/annotated.txt has the last list
 # that was checked).
 annotated_kernels() {
@@ -124,7 +127,7 @@ look_at_processors() {
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")
 }
 
-[ $# -gt 0 ] || set -- duplicates registers html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_nvcc tuner real_programs annotated_kernels guest_programs \
+[ $# -gt 0 ] || set -- duplicates registers html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_nvcc tuner real_programs annotated_kernels guest_programs optimised \
 	random_programs random_traced random_divided divided_kernels
 for step; do
 	look_at_processors
