@@ -1,9 +1,10 @@
-/* Runs all suites, or the named ones. Exits 1 if a test fails. GPUSIM_TEST_ROOT is the repository, GPUSIM_TEST_CC the gpusim-cc
- * to test. */
+/* Runs all suites, or the named ones, or with --except all but the named ones. Exits 1 if a test fails. GPUSIM_TEST_ROOT is the
+ * repository, GPUSIM_TEST_CC the gpusim-cc to test. */
 #include "tests/tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 uint32_t next_random(uint32_t *state)
 {
@@ -23,16 +24,29 @@ const char *test_folder(void)
 	return folder;
 }
 
+static CU_pSuite find_suite(const char *name)
+{
+	CU_pSuite suite = CU_get_suite(name);
+	if (!suite) {
+		fprintf(stderr, "unit-tests: there is no suite '%s'\n", name);
+		exit(2);
+	}
+	return suite;
+}
+
 static void run_named(char **names)
 {
-	for (; *names; names++) {
-		CU_pSuite suite = CU_get_suite(*names);
-		if (!suite) {
-			fprintf(stderr, "unit-tests: there is no suite '%s'\n", *names);
-			exit(2);
-		}
-		CU_basic_run_suite(suite);
-	}
+	for (; *names; names++)
+		CU_basic_run_suite(find_suite(*names));
+}
+
+/* Suites that are not active would count as failures. */
+static void run_all_except(char **names)
+{
+	CU_set_fail_on_inactive(CU_FALSE);
+	for (; *names; names++)
+		CU_set_suite_active(find_suite(*names), CU_FALSE);
+	CU_basic_run_tests();
 }
 
 int main(int argc, char **argv)
@@ -43,7 +57,9 @@ int main(int argc, char **argv)
 	TEST_SUITES(X)
 #undef X
 	CU_basic_set_mode(CU_BRM_NORMAL);
-	if (argc > 1)
+	if (argc > 1 && !strcmp(argv[1], "--except"))
+		run_all_except(argv + 2);
+	else if (argc > 1)
 		run_named(argv + 1);
 	else
 		CU_basic_run_tests();
