@@ -28,7 +28,7 @@ struct first_lane {
 	uint64_t address;
 };
 
-/* ---- models/trace/gaps.c: what paths leave out ---- */
+/* ---- models/trace/moves/gaps.c: what paths leave out ---- */
 
 /* A gap of some lanes, as it is found: of lanes that went through one window together, the longest counts. */
 struct recorded_gap {
@@ -88,7 +88,7 @@ bool trace_store_has_gaps(const struct trace_store *s);
 void trace_store_reweigh(const struct kernel_code *code, struct warp_path *path, double before);
 double path_instructions(const struct kernel_code *code, const struct warp_path *path); /* with the rounds of gaps */
 
-/* ---- models/trace/shifts.c: how addresses move from group to group ---- */
+/* ---- models/trace/moves/shifts.c: how addresses move from group to group ---- */
 
 struct shift_finder;
 struct shift_finder *shift_finder_new(const struct kernel_code *code, size_t groups, const uint64_t grid[3]);
@@ -105,7 +105,7 @@ void shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint
 /* ids: of the traced groups. out has code_count entries. */
 void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, struct address_shift *out);
 
-/* ---- common.c ---- */
+/* ---- models/trace/moves/common.c ---- */
 
 /* The lines that most traced groups touch, of a launch with requests. The caller frees out->slots. */
 int common_lines(const struct launch_warps *w, struct line_set *out);
