@@ -79,15 +79,15 @@ static uint64_t neighbours(int64_t step, uint64_t size, uint64_t line_bytes)
 /* How many groups of the launch ask for what this one does, and the first of them. */
 static double sharers(const struct others *o, const struct address_shift *s, uint64_t *first)
 {
-	uint64_t left = o->group, unit = 1, together = 1;
+	uint64_t unit = 1, together = 1, place[3], grid[3];
 	*first = 0;
+	shift_grid(s, o->launch->grid, grid);
+	shift_place(s, o->launch->grid, o->group, place);
 	for (int d = 0; d < 3; d++) {
-		uint64_t size = o->launch->grid[d] ? o->launch->grid[d] : 1, place = d < 2 ? left % size : left;
-		uint64_t near = neighbours(s->step[d], size, o->line_bytes);
-		*first += place / near * near * unit;
+		uint64_t near = neighbours(s->step[d], grid[d], o->line_bytes);
+		*first += place[d] / near * near * unit;
 		together *= near;
-		unit *= size;
-		left /= size;
+		unit *= grid[d];
 	}
 	return (double)together;
 }

@@ -93,9 +93,15 @@ double path_instructions(const struct kernel_code *code, const struct warp_path 
 struct shift_finder;
 struct shift_finder *shift_finder_new(const struct kernel_code *code, size_t groups, const uint64_t grid[3]);
 void shift_finder_free(struct shift_finder *f);
-/* An execution of an instruction by the n-th traced group: the address of its first lane. warp and lane say which. */
-void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, uint32_t lane,
-                      uint64_t address, uint64_t bytes);
+/* A request: where its lanes go, by their numbers in the warp, ascending. */
+struct lane_addresses {
+	const uint32_t *lanes;
+	const uint64_t *addresses;
+	uint32_t count;
+	uint64_t bytes; /* of one */
+};
+/* An execution of an instruction by a warp of the n-th traced group. */
+void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, const struct lane_addresses *addresses);
 /* Its addresses are those of texels, row after row, of an image (models/accesses/image.h). */
 void shift_finder_image(struct shift_finder *f, uint32_t instruction, uint64_t image);
 /* An instruction touches all of this, too. */
@@ -103,7 +109,7 @@ void shift_finder_widen(struct shift_finder *f, uint32_t instruction, uint64_t l
 /* The part of memory that an instruction was seen to touch; bytes 0: none. */
 void shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint64_t *low, uint64_t *bytes);
 /* ids: of the traced groups. out has code_count entries. */
-void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, struct address_shift *out);
+void shift_finder_finish(const struct shift_finder *f, const struct launch_trace *trace, const uint64_t *ids, struct address_shift *out);
 
 /* ---- models/trace/moves/common.c ---- */
 

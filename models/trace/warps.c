@@ -173,7 +173,8 @@ static void follow_texel(struct trace_maker *m, uint32_t instruction, const stru
 	uint32_t lane = r->count / 2;
 	if (m->warp != m->out->warps.warps_per_group / 2)
 		return;
-	shift_finder_add(m->shifts, instruction, m->number, m->warp, r->lanes[lane], image_flat(&use->shape, r->addresses[lane]), r->kind.bytes);
+	uint64_t texel = image_flat(&use->shape, r->addresses[lane]);
+	shift_finder_add(m->shifts, instruction, m->number, m->warp, &(struct lane_addresses){&r->lanes[lane], &texel, 1, r->kind.bytes});
 	shift_finder_image(m->shifts, instruction, use->packed);
 }
 
@@ -209,7 +210,7 @@ static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64
 		if (texels)
 			follow_texel(m, instruction, &r, &image);
 		else
-			shift_finder_add(m->shifts, instruction, m->number, m->warp, r.lanes[0], r.addresses[0], r.kind.bytes);
+			shift_finder_add(m->shifts, instruction, m->number, m->warp, &(struct lane_addresses){r.lanes, r.addresses, r.count, r.kind.bytes});
 	}
 	if (texels)
 		return image_cycles(m, &r, &image, count);
@@ -607,7 +608,7 @@ static int fill_shifts(struct trace_maker *m, const uint64_t *ids)
 	s->shifts = calloc(m->code->code_count + 1u, sizeof *s->shifts);
 	if (!s->shifts)
 		return -ENOMEM;
-	shift_finder_finish(m->shifts, ids, s->shifts);
+	shift_finder_finish(m->shifts, m->trace, ids, s->shifts);
 	place_gaps(m);
 	return 0;
 }

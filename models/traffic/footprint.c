@@ -22,7 +22,7 @@
 
 /* One of SAMPLE lines is counted, and no more than MOST_PARTS parts of requests: that bounds the time. Twice as large a sample
  * halves the variance of a share. */
-enum { SAMPLE = 16, MOST_PARTS = 1 << 20 };
+enum { SAMPLE = 16, MOST_PARTS = 1 << 20, ARGUMENT_BITS = 40 };
 
 bool launch_has_requests(const struct launch_warps *warps)
 {
@@ -47,6 +47,22 @@ bool launch_move(const struct launch_warps *warps, uint64_t group, int64_t moved
 	return moved[0] || moved[1] || moved[2];
 }
 
+/* How far apart two places of a plane are that is a row of groups. */
+static int64_t moved_in_plane(const struct address_shift *s, uint64_t group, int64_t moved)
+{
+	uint64_t from = group - (uint64_t)moved;
+	return s->step[0] * ((int64_t)(group % s->split) - (int64_t)(from % s->split)) + s->step[1] * ((int64_t)(group / s->split) - (int64_t)(from / s->split));
+}
+
+/* A group at a border, for which one that is not stands, does not go out of its buffer: work-items that would are off, or their indices are
+ * clamped. */
+static uint64_t within_buffer(const struct address_shift *s, uint64_t address)
+{
+	if (!s->bytes || address - s->low < s->bytes)
+		return address;
+	return (int64_t)(address - s->low) < 0 ? s->low : s->low + s->bytes - 1;
+}
+
 uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, uint64_t address, uint64_t group,
                         const int64_t moved[3], uint64_t line_bytes)
 {
@@ -54,10 +70,10 @@ uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, 
 		return address;
 	const struct address_shift *s = &warps->shifts[instruction];
 	if (s->linear) {
-		int64_t by = s->step[0] * moved[0] + s->step[1] * moved[1] + s->step[2] * moved[2];
+		int64_t by = s->split ? moved_in_plane(s, group, moved[0]) : s->step[0] * moved[0] + s->step[1] * moved[1] + s->step[2] * moved[2];
 		if (s->image)
 			return quotient(image_moved(s->image, address, by), line_bytes) * line_bytes;
-		return quotient(address + (uint64_t)by, line_bytes) * line_bytes;
+		return quotient(within_buffer(s, address + (uint64_t)by), line_bytes) * line_bytes;
 	}
 	if (s->bytes <= line_bytes || line_set_has(warps->common, address))
 		return address;
@@ -171,35 +187,40 @@ static void bound_to_image(uint64_t image, uint64_t address, uint64_t *low, uint
 	*high = *high > *low && *high < end ? *high : end;
 }
 
-/* Of one instruction of the path, in a traced group at this place of the grid. */
-static void extend_to_grid(struct extents *x, uint32_t instruction, const uint64_t from[3])
+/* Memory of argument a is at (a + 1) << 40 (models/trace/trace.h). */
+static void bound_to_argument(const struct address_shift *s, uint64_t address, uint64_t *low, uint64_t *high)
 {
+	uint64_t begin = s->bytes ? s->low : address >> ARGUMENT_BITS << ARGUMENT_BITS;
+	uint64_t end = begin + (s->bytes ? s->bytes : 1ull << ARGUMENT_BITS);
+	*low = *low > begin && *low < end ? *low : begin;
+	*high = *high > *low && *high < end ? *high : end;
+}
+
+/* Of one instruction of the path, in this traced group. */
+static void extend_to_grid(struct extents *x, uint32_t instruction, uint64_t group)
+{
+	uint64_t from[3], grid[3];
 	const struct address_shift *s = x->warps->shifts ? &x->warps->shifts[instruction] : NULL;
 	uint64_t low = x->own[instruction].low, high = x->own[instruction].high;
 	if (s && s->linear) {
 		/* From the first group's to the last one's, in each dimension. */
+		shift_grid(s, x->warps->grid, grid);
+		shift_place(s, x->warps->grid, group, from);
 		for (int d = 0; d < 3; d++) {
 			int64_t first = -s->step[d] * (int64_t)from[d];
-			int64_t last = s->step[d] * ((int64_t)(x->warps->grid[d] ? x->warps->grid[d] - 1 : 0) - (int64_t)from[d]);
+			int64_t last = s->step[d] * ((int64_t)grid[d] - 1 - (int64_t)from[d]);
 			low += (uint64_t)(first < last ? first : last);
 			high += (uint64_t)(first < last ? last : first);
 		}
 		if (s->image)
 			bound_to_image(s->image, x->own[instruction].low, &low, &high);
+		else
+			bound_to_argument(s, x->own[instruction].low, &low, &high);
 	} else if (s && s->bytes) {
 		low = s->low;
 		high = s->low + s->bytes;
 	}
 	widen(&x->of[instruction], low, high);
-}
-
-static void find_place(const struct launch_warps *warps, uint64_t pattern_group, uint64_t from[3])
-{
-	uint64_t id = warps->pattern_ids ? warps->pattern_ids[pattern_group] : pattern_group;
-	for (int d = 0; d < 3; d++) {
-		from[d] = warps->grid[d] ? id % warps->grid[d] : 0;
-		id = warps->grid[d] ? id / warps->grid[d] : 0;
-	}
 }
 
 /* Warps in the order of their paths: first[p] to first[p + 1] of `warps` are those with path p. */
@@ -217,7 +238,7 @@ static void sort_by_path(const struct launch_warps *warps, uint64_t count, uint6
 static int find_extents(struct extents *x)
 {
 	const struct launch_warps *warps = x->warps;
-	uint64_t count = warps->pattern_groups * warps->warps_per_group, from[3];
+	uint64_t count = warps->pattern_groups * warps->warps_per_group;
 	uint64_t *first = calloc(warps->path_count + 2, sizeof *first), *sorted = calloc(count + 1, sizeof *sorted);
 	int rc = first && sorted ? 0 : -ENOMEM;
 	if (!rc)
@@ -230,9 +251,8 @@ static int find_extents(struct extents *x)
 			uint64_t group = sorted[w] / warps->warps_per_group;
 			if (w > begin && sorted[w - 1] / warps->warps_per_group == group)
 				continue;
-			find_place(warps, group, from);
 			for (uint32_t i = 0; i < x->count; i++)
-				extend_to_grid(x, x->touched[i], from);
+				extend_to_grid(x, x->touched[i], warps->pattern_ids ? warps->pattern_ids[group] : group);
 		}
 		while (x->count)
 			x->own[x->touched[--x->count]] = (struct extent){0};
@@ -310,10 +330,9 @@ static int count_traffic(const struct gpu *gpu, const struct launch_warps *warps
 
 /* ---- all of it ---- */
 
-/* Memory of argument a is at (a + 1) << 40 (models/trace/trace.h). */
 static double cold_share(const struct gpu *gpu, const struct memory_before *before, uint64_t address)
 {
-	uint64_t argument = (address >> 40) - 1;
+	uint64_t argument = (address >> ARGUMENT_BITS) - 1;
 	if (!before || !before->known || argument >= MEMORY_ARGUMENTS)
 		return gpu->l2_warm ? 0 : 1;
 	return (double)before->cold[argument] / ALL_COLD;

@@ -79,9 +79,30 @@ void path_weigh(const struct kernel_code *code, const uint32_t *blocks, size_t b
 struct address_shift {
 	bool linear;
 	int64_t step[3];     /* linear: bytes per group */
-	uint64_t low, bytes; /* else: what was touched; bytes 0: the same for all groups */
+	uint64_t split;      /* linear: 0, or groups of dimension 0, the only one, after which step[1] is made: it is a plane so many groups wide */
+	/* linear: the buffer, which steps do not lead out of; bytes 0: not known. Else: what was touched; bytes 0: the same for all groups. */
+	uint64_t low, bytes;
 	uint64_t image;      /* linear: 0, or the shape (models/accesses/image.h) of the image whose texels, row after row, step is of */
 };
+
+/* A group's place as the steps of a shift have it. grid: of the launch. */
+static inline void shift_place(const struct address_shift *s, const uint64_t grid[3], uint64_t group, uint64_t out[3])
+{
+	uint64_t width = s->split ? s->split : grid[0] ? grid[0] : 1, height = !s->split && grid[1] ? grid[1] : UINT64_MAX;
+	out[0] = group % width;
+	out[1] = group / width % height;
+	out[2] = group / width / height;
+}
+/* The grid as the steps of a shift have it. */
+static inline void shift_grid(const struct address_shift *s, const uint64_t grid[3], uint64_t out[3])
+{
+	for (int d = 0; d < 3; d++)
+		out[d] = grid[d] ? grid[d] : 1;
+	if (s->split) {
+		out[1] = (out[0] + s->split - 1) / s->split;
+		out[0] = s->split;
+	}
+}
 
 struct launch_warps {
 	const struct kernel_code *code;

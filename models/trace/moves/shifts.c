@@ -1,18 +1,21 @@
 /*
- * Whether the addresses of an instruction are linear in the ids of its group.
+ * Where the instructions of a launch go, group by group, and how that moves.
  *
- *   address(group) = address(first) + step . (id(group) - id(first))
- * The steps are solved from as many traced groups as there are dimensions and checked on all others, for the first and for
- * the last execution by the same lane. Where that fails, or where traced groups do not differ in a dimension, all that is
- * known is which part of memory was touched. Instructions that touch about the same part share it, because they may meet there: a group
- * that loads a place twice, or stores where it has loaded, does so wherever it is moved.
+ * Of each instruction some work-items are followed, the witnesses, for as many groups as were traced (fit.h). Where their addresses follow no steps, or
+ * where traced groups do not differ in a dimension, all that is known is which part of memory was touched. Instructions that touch about the same
+ * part share it, because they may meet there: a group that loads a place twice, or stores where it has loaded, does so wherever it is moved.
  */
+#include "models/accesses/image.h"
 #include "models/trace/internal.h"
+#include "models/trace/moves/fit.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-/* Of one instruction in one group: the first execution by the lane that was the first of all, and its last. */
+/* WITNESSES: of an instruction. A group that has none of those before it adds one. Of very many groups one is followed: that bounds memory,
+ * and those are most of the launch, or all. */
+enum { WITNESSES = 4, MANY_GROUPS = 4096 };
+
+/* Of one witness in one group. */
 struct seen {
 	uint64_t first, last;
 	bool any;
@@ -22,10 +25,16 @@ struct shift_finder {
 	const struct kernel_code *code;
 	size_t groups;
 	uint64_t grid[3];
-	uint32_t *number;  /* per instruction: among those that access memory */
-	struct seen *seen; /* number i of group g at i * groups + g */
+	uint32_t witnesses; /* of an instruction, at most */
+	uint32_t *number;   /* per instruction: among those that access memory */
+	struct seen *seen;  /* number i, witness w, group g at (i * witnesses + w) * groups + g */
+	struct sighting *sightings;
 	struct whose {
-		uint32_t warp, lane;
+		struct witness {
+			uint32_t warp, lane;
+		} witnesses[WITNESSES];
+		uint32_t count;
+		size_t found; /* the last group that has one, + 1 */
 		uint64_t low, high;
 		uint64_t image;
 		bool used;
@@ -37,7 +46,8 @@ struct shift_finder *shift_finder_new(const struct kernel_code *code, size_t gro
 	struct shift_finder *f = calloc(1, sizeof *f);
 	if (!f)
 		return NULL;
-	*f = (struct shift_finder){.code = code, .groups = groups, .grid = {grid[0], grid[1], grid[2]}};
+	*f = (struct shift_finder){.code = code, .groups = groups, .grid = {grid[0], grid[1], grid[2]},
+	                          .witnesses = groups > MANY_GROUPS ? 1 : WITNESSES};
 	f->number = calloc(code->code_count + 1u, sizeof *f->number);
 	f->whose = calloc(code->code_count + 1u, sizeof *f->whose);
 	uint32_t count = 0;
@@ -45,8 +55,9 @@ struct shift_finder *shift_finder_new(const struct kernel_code *code, size_t gro
 		f->number[i] = count;
 		count += code_accesses_memory(&code->code[i]);
 	}
-	f->seen = calloc((size_t)count * groups + 1, sizeof *f->seen);
-	if (!f->seen || !f->whose || !f->number) {
+	f->seen = calloc((size_t)count * f->witnesses * groups + 1, sizeof *f->seen);
+	f->sightings = calloc(f->witnesses * groups + 1, sizeof *f->sightings);
+	if (!f->seen || !f->sightings || !f->whose || !f->number) {
 		shift_finder_free(f);
 		return NULL;
 	}
@@ -59,24 +70,48 @@ void shift_finder_free(struct shift_finder *f)
 		return;
 	free(f->number);
 	free(f->seen);
+	free(f->sightings);
 	free(f->whose);
 	free(f);
 }
 
-void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, uint32_t lane,
-                      uint64_t address, uint64_t bytes)
+static void see(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t witness, uint64_t address)
 {
-	struct whose *w = &f->whose[instruction];
-	struct seen *s = &f->seen[f->number[instruction] * f->groups + n];
-	if (!w->used)
-		*w = (struct whose){.warp = warp, .lane = lane, .low = address, .high = address + bytes, .used = true};
-	w->low = address < w->low ? address : w->low;
-	w->high = address + bytes > w->high ? address + bytes : w->high;
-	if (w->warp != warp || w->lane != lane)
-		return;
+	struct seen *s = &f->seen[((size_t)f->number[instruction] * f->witnesses + witness) * f->groups + n];
 	s->first = s->any ? s->first : address;
 	s->last = address;
 	s->any = true;
+	f->whose[instruction].found = n + 1;
+}
+
+/* The place of a lane in a request; count: it is off. */
+static uint32_t find_lane(const struct lane_addresses *a, uint32_t lane)
+{
+	uint32_t i = 0;
+	if (lane < a->count && a->lanes[lane] == lane)
+		return lane;
+	while (i < a->count && a->lanes[i] != lane)
+		i++;
+	return i;
+}
+
+void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, const struct lane_addresses *a)
+{
+	struct whose *w = &f->whose[instruction];
+	uint64_t address = a->addresses[0], end = address + a->bytes;
+	w->low = w->used && w->low < address ? w->low : address;
+	w->high = w->used && w->high > end ? w->high : end;
+	w->used = true;
+	for (uint32_t i = 0; i < w->count; i++) {
+		uint32_t at = w->witnesses[i].warp == warp ? find_lane(a, w->witnesses[i].lane) : a->count;
+		if (at < a->count)
+			see(f, instruction, n, i, a->addresses[at]);
+	}
+	if (w->found == n + 1 || w->count == f->witnesses)
+		return;
+	/* One in the middle of the request: those at its ends are the first to be off in other groups. */
+	w->witnesses[w->count] = (struct witness){warp, a->lanes[a->count / 2]};
+	see(f, instruction, n, w->count++, a->addresses[a->count / 2]);
 }
 
 void shift_finder_image(struct shift_finder *f, uint32_t instruction, uint64_t image)
@@ -84,81 +119,16 @@ void shift_finder_image(struct shift_finder *f, uint32_t instruction, uint64_t i
 	f->whose[instruction].image = image;
 }
 
-static void ids_of(const struct shift_finder *f, uint64_t group, double *id)
+static bool find_steps(const struct shift_finder *f, uint32_t instruction, const uint64_t *ids, struct address_shift *out)
 {
-	for (int d = 0; d < 3; d++) {
-		id[d] = (double)(group % f->grid[d]);
-		group /= f->grid[d];
+	size_t count = 0;
+	for (uint32_t w = 0; w < f->whose[instruction].count; w++) {
+		const struct seen *seen = &f->seen[((size_t)f->number[instruction] * f->witnesses + w) * f->groups];
+		for (size_t g = 0; g < f->groups; g++)
+			if (seen[g].any)
+				f->sightings[count++] = (struct sighting){ids[g], w, seen[g].first, seen[g].last};
 	}
-}
-
-/* Rows of differences of ids, followed by that of the address, made triangular: one per dimension at most. */
-struct system {
-	double row[3][4];
-	bool used[3];
-};
-
-static void add_row(struct system *s, double *row)
-{
-	for (int d = 0; d < 3; d++) {
-		if (fabs(row[d]) < 1e-9)
-			continue;
-		if (!s->used[d]) {
-			for (int k = 0; k < 4; k++)
-				s->row[d][k] = row[k];
-			s->used[d] = true;
-			return;
-		}
-		double factor = row[d] / s->row[d][d];
-		for (int k = d; k < 4; k++)
-			row[k] -= factor * s->row[d][k];
-	}
-}
-
-/* False where some dimension that there is stays open. */
-static bool solve(const struct shift_finder *f, const struct system *s, int64_t *step)
-{
-	for (int d = 2; d >= 0; d--) {
-		if (!s->used[d] && f->grid[d] > 1)
-			return false;
-		double rest = s->used[d] ? s->row[d][3] : 0;
-		for (int k = d + 1; k < 3 && s->used[d]; k++)
-			rest -= s->row[d][k] * (double)step[k];
-		step[d] = s->used[d] ? llround(rest / s->row[d][d]) : 0;
-	}
-	return true;
-}
-
-static bool is_linear(const struct shift_finder *f, uint32_t instruction, const uint64_t *ids, int64_t *step)
-{
-	const struct seen *seen = &f->seen[f->number[instruction] * f->groups];
-	struct system system = {.used = {false}};
-	double first[3], id[3];
-	size_t reference = 0;
-	while (reference < f->groups && !seen[reference].any)
-		reference++;
-	if (reference == f->groups)
-		return false;
-	ids_of(f, ids[reference], first);
-	for (size_t g = reference + 1; g < f->groups; g++) {
-		ids_of(f, ids[g], id);
-		double row[4] = {id[0] - first[0], id[1] - first[1], id[2] - first[2],
-		                 (double)(int64_t)(seen[g].first - seen[reference].first)};
-		if (seen[g].any)
-			add_row(&system, row);
-	}
-	if (!solve(f, &system, step))
-		return false;
-	for (size_t g = reference; g < f->groups; g++) {
-		int64_t moved = 0;
-		ids_of(f, ids[g], id);
-		for (int d = 0; d < 3; d++)
-			moved += step[d] * (int64_t)(id[d] - first[d]);
-		if (seen[g].any && (seen[g].first - seen[reference].first != (uint64_t)moved ||
-		                    seen[g].last - seen[reference].last != (uint64_t)moved))
-			return false;
-	}
-	return true;
+	return fit_moves(f->sightings, count, f->grid, out);
 }
 
 void shift_finder_widen(struct shift_finder *f, uint32_t instruction, uint64_t low, uint64_t high)
@@ -197,18 +167,30 @@ static void share_parts(const struct shift_finder *f, struct address_shift *out)
 			}
 }
 
-void shift_finder_finish(const struct shift_finder *f, const uint64_t *ids, struct address_shift *out)
+/* The buffer that an instruction was seen in. */
+static void find_buffer(const struct launch_trace *trace, const struct whose *w, struct address_shift *out)
+{
+	uint64_t argument = (w->low >> 40) - 1;
+	if (argument >= trace->argument_count || w->image)
+		return;
+	out->low = (argument + 1) << 40;
+	out->bytes = argument_memory(trace->argument_bytes[argument]);
+}
+
+void shift_finder_finish(const struct shift_finder *f, const struct launch_trace *trace, const uint64_t *ids, struct address_shift *out)
 {
 	for (uint32_t i = 0; i < f->code->code_count; i++) {
 		const struct whose *w = &f->whose[i];
 		out[i] = (struct address_shift){.linear = false};
 		if (!w->used)
 			continue;
-		out[i].linear = is_linear(f, i, ids, out[i].step);
-		if (!out[i].linear)
+		if (!find_steps(f, i, ids, &out[i]))
 			out[i] = (struct address_shift){.low = w->low, .bytes = w->high - w->low};
 		else
 			out[i].image = w->image;
 	}
 	share_parts(f, out);
+	for (uint32_t i = 0; i < f->code->code_count; i++)
+		if (out[i].linear)
+			find_buffer(trace, &f->whose[i], &out[i]);
 }

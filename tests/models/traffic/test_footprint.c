@@ -68,6 +68,37 @@ static void footprints_follow_the_groups(void)
 	CU_ASSERT_DOUBLE_EQUAL(share, 0.25, 0.05); /* one line in 16 is counted */
 }
 
+/* Group 2 was at the second line of its buffer: the first would be before it, where another one is, and is at a border instead. */
+static void footprints_stay_in_their_buffer(void)
+{
+	static struct moving m;
+	struct memory_range *ranges;
+	size_t count;
+	make_moving(&m, "gtx480", NULL);
+	m.parts[0].address = (3ull << 40) + 128;
+	CU_ASSERT_EQUAL_FATAL(footprint_ranges(&m.scene.gpu, &m.launch, &ranges, &count), 0);
+	CU_ASSERT_EQUAL_FATAL(count, 2);
+	CU_ASSERT_EQUAL(ranges[1].address, 3ull << 40);
+	CU_ASSERT_EQUAL(ranges[1].bytes, 4095 * 128);
+	free(ranges);
+}
+
+/* A row of 4096 groups that is a plane of 64 by 64: group 2 is the third of the first row, and rows are 100 lines apart. */
+static void a_row_of_groups_may_be_a_plane(void)
+{
+	static struct moving m;
+	struct memory_range *ranges;
+	size_t count;
+	make_moving(&m, "gtx480", NULL);
+	m.shifts[0] = (struct address_shift){.linear = true, .step = {128, 12800, 0}, .split = 64};
+	m.parts[1].address = 1 << 30;
+	CU_ASSERT_EQUAL_FATAL(footprint_ranges(&m.scene.gpu, &m.launch, &ranges, &count), 0);
+	CU_ASSERT_EQUAL_FATAL(count, 2);
+	CU_ASSERT_EQUAL(ranges[0].address, 4096 - 2 * 128);
+	CU_ASSERT_EQUAL(ranges[0].bytes, 63 * 12800 + 64 * 128);
+	free(ranges);
+}
+
 /* Of 64 groups, only the second half requests anything. 8 of all are looked at. 4 of these make requests, for one line of their
  * own each and one in common. Of 65536 groups, 8192 around the middle are counted. Their first half requests nothing, half of
  * the others request half of the lines. */
@@ -289,6 +320,8 @@ void add_footprint_tests(void)
 	CU_pSuite s = CU_add_suite("footprints", NULL, NULL);
 	CU_ADD_TEST(s, l2_in_the_midst_of_a_launch);
 	CU_ADD_TEST(s, footprints_follow_the_groups);
+	CU_ADD_TEST(s, footprints_stay_in_their_buffer);
+	CU_ADD_TEST(s, a_row_of_groups_may_be_a_plane);
 	CU_ADD_TEST(s, idle_first_groups_do_not_hide_traffic);
 	CU_ADD_TEST(s, fewer_groups_need_a_smaller_cache);
 	CU_ADD_TEST(s, groups_come_back_after_a_round);
