@@ -2,6 +2,7 @@
 #include "runtime/cc/lifted.h"
 
 #include "analysis/fatbin/fatbin.h"
+#include "annotator/count/count.h"
 #include "runtime/base/tool.h"
 #include "runtime/cc/options.h"
 
@@ -15,6 +16,7 @@ static const char host_options[] = "-w -cl-fp32-correctly-rounded-divide-sqrt";
 struct module_work {
 	struct words archs;
 	struct gs_buf ptx;
+	struct gs_buf own; /* the PTX as it was, if the other has been changed for lifting */
 	struct ptx_module *module;
 	struct lifted *lifted;
 };
@@ -118,8 +120,19 @@ static int expand_fragments(struct module_work *w, struct gs_error *err)
 	if (!w->ptx.data || !memmem(w->ptx.data, w->ptx.len, "wmma.", 5))
 		return 0;
 	int failed = ptx_expand_fragments(w->ptx.data, w->ptx.len, &expanded, err);
-	gs_buf_free(&w->ptx);
+	w->own = w->ptx;
 	w->ptx = expanded;
+	return failed;
+}
+
+/* For a program that a real GPU executes. */
+static int write_counting(const struct module_work *w, struct gs_pack *result, struct gs_error *err)
+{
+	struct gs_buf text = {0}, kernels = {0};
+	const struct gs_buf *ptx = w->own.data ? &w->own : &w->ptx;
+	int failed = count_write(w->lifted, ptx->data, ptx->len, &text, &kernels, err);
+	add_text(result, "counting", &text);
+	add_text(result, "counting-kernels", &kernels);
 	return failed;
 }
 
@@ -146,6 +159,10 @@ static int do_request(struct module_work *w, const struct gs_pack *request, stru
 	if (failed)
 		return failed;
 	*stage = "internal";
+	if (gs_pack_find(request, "count"))
+		failed = write_counting(w, result, err);
+	if (failed)
+		return failed;
 	lifted_write_tables(w->lifted, result);
 	return lifted_write_targets(w->lifted, w->archs.items, w->archs.count, &w->ptx, result, err);
 }
@@ -157,6 +174,7 @@ int lifted_request(const struct gs_pack *request, struct gs_pack *result, const 
 	lift_free(w.lifted);
 	ptx_free(w.module);
 	gs_buf_free(&w.ptx);
+	gs_buf_free(&w.own);
 	words_free(&w.archs);
 	return failed;
 }

@@ -27,6 +27,7 @@
  * For a CUDA module, there is one section instead of units, and "device" and "cwd" are not needed:
  *   fatbin      a fat binary, one or more of its containers in a row, a cubin, or PTX text (analysis/fatbin). Several containers are those
  *               of objects to be linked. The PTX is chosen for the first target, and all targets are modelled with it
+ *   count       optional, empty: a GPU will execute the module, and "counting" is wanted
  *
  * Result sections:
  *   version     GPUSIM_CC_VERSION of gpusim-cc
@@ -115,6 +116,9 @@
  *               variable NAME SPACE OFFSET BYTES ALIGN    a variable of the image; SPACE is global or const
  *               relocation OFFSET ADDEND data|function    8 bytes of the image: its address + ADDEND, or ADDEND, the number of a function
  *   image       bytes: what the variables of the module begin with
+ * and two, if they are wanted:
+ *   counting    the module's PTX with instructions that count (counted.h)
+ *   counting-kernels  names of the kernels that have them, one per line
  */
 #ifndef GPUSIM_RUNTIME_FORMAT_PROTOCOL_H
 #define GPUSIM_RUNTIME_FORMAT_PROTOCOL_H

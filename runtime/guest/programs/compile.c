@@ -135,6 +135,8 @@ static int make_module_request(const void *image, size_t bytes, struct gs_buf *o
 	gs_pack_puts(&pack, "version", GPUSIM_CC_VERSION);
 	add_targets(&pack);
 	gs_pack_add(&pack, "fatbin", image, bytes);
+	if (simulation.options.cuda_host.number == CUDA_HOST_GPU)
+		gs_pack_puts(&pack, "count", "");
 	int result = gs_pack_encode(&pack, out, err);
 	gs_pack_free(&pack);
 	return result;
