@@ -214,10 +214,10 @@ $(O)/kernels/cuda/host $(O)/tests/cuda/results:
 # A driver of ours, programs that use it, and one that looks up functions (tests/cuda/host).
 CUDA_HOST = $(addprefix $(O)/tests/cuda/host/,libcuda.so.1 program lookup)
 programs: $(CUDA_HOST)
-$(O)/tests/cuda/host/libcuda.so.1: tests/cuda/host/driver.c
+$(O)/tests/cuda/host/libcuda.so.1: tests/cuda/host/driver.c runtime/format/counted.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O1 -g -Wall -Wextra -shared -fPIC -Wl,-soname,$(@F) -o $@ $<
+	$(QUIET)$(CC) -O1 -g -I. -Wall -Wextra -shared -fPIC -Wl,-soname,$(@F) -o $@ $<
 $(O)/tests/cuda/host/program: tests/cuda/host/program.c $(O)/tests/cuda/host/libcuda.so.1
 $(O)/tests/cuda/host/lookup: tests/cuda/host/lookup.c
 $(O)/tests/cuda/host/program $(O)/tests/cuda/host/lookup:

@@ -33,6 +33,41 @@
 	X(cuStreamBeginCaptureToGraph_ptsz, false, begin_capture) \
 	X(cuStreamEndCapture, false, end_capture) \
 	X(cuStreamEndCapture_ptsz, false, end_capture) \
+	X(cuModuleLoadData, false, load) \
+	X(cuModuleLoadDataEx, false, load) \
+	X(cuModuleLoadFatBinary, false, load) \
+	X(cuLibraryLoadData, false, load_library) \
+	X(cuLibraryGetModule, false, library_module) \
+	X(cuMemAlloc_v2, false, allocate) \
+	X(cuMemAllocManaged, false, allocate_host) \
+	X(cuMemAllocHost_v2, false, allocate_host) \
+	X(cuMemHostAlloc, false, allocate_host) \
+	X(cuMemAllocAsync, false, allocate) \
+	X(cuMemAllocAsync_ptsz, false, allocate) \
+	X(cuMemAllocFromPoolAsync, false, allocate) \
+	X(cuMemAllocFromPoolAsync_ptsz, false, allocate) \
+	X(cuMemAllocPitch_v2, false, allocate_rows) \
+	X(cuMemHostRegister, false, register_memory) \
+	X(cuMemHostRegister_v2, false, register_memory) \
+	X(cuMemFree_v2, false, release) \
+	X(cuMemFreeHost, false, release) \
+	X(cuMemFreeAsync, false, release) \
+	X(cuMemFreeAsync_ptsz, false, release) \
+	X(cuMemHostUnregister, false, release) \
+	X(cuMemMap, false, unknown_memory) \
+	X(cuIpcOpenMemHandle, false, unknown_memory) \
+	X(cuIpcOpenMemHandle_v2, false, unknown_memory) \
+	X(cuImportExternalMemory, false, unknown_memory) \
+	X(cuSurfObjectCreate, false, unknown_memory) \
+	X(cuGraphAddMemAllocNode, false, unknown_memory) \
+	X(cuModuleUnload, false, unknown_memory) \
+	X(cuLibraryUnload, false, unknown_memory) \
+	X(cuModuleGetGlobal_v2, false, get_variable) \
+	X(cuLibraryGetGlobal, false, get_variable) \
+	X(cuLibraryGetManaged, false, get_managed) \
+	X(cuStreamCreate, false, make_stream) \
+	X(cuStreamCreateWithPriority, false, make_stream) \
+	X(cuStreamDestroy_v2, false, end_stream) \
 	X(cuModuleGetFunction, false, get_function) \
 	X(cuLibraryGetKernel, false, get_function) \
 	X(cuKernelGetFunction, false, kernel_function) \
@@ -76,32 +111,36 @@ static int launch(enum row row, bool thread, const void *function, unsigned gx, 
                   unsigned shared, void *stream, void **parameters, void **extra)
 {
 	nvidia_start(driver_function);
-	struct nvidia_launch l = {.function = function, .grid = {gx, gy, gz}, .block = {bx, by, bz}, .dynamic_shared = shared, .stream = stream_of(stream, thread)};
-	struct nvidia_measurement *m = nvidia_launch_begins(&l);
+	struct nvidia_launch l = {.function = function, .grid = {gx, gy, gz}, .block = {bx, by, bz}, .dynamic_shared = shared, .stream = stream_of(stream, thread),
+	                          .parameters = parameters, .extra = extra, .special = row == ROW_cuLaunchCooperativeKernel || row == ROW_cuLaunchCooperativeKernel_ptsz};
+	struct gpu_launch *g = nvidia_launch_begins(&l);
 	int result = THEIRS(row, (const void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))(
 		function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
-	nvidia_launch_ends(&l, m, result);
+	nvidia_launch_ends(g, result);
 	return result;
 }
 
 struct host_launch_config {
 	unsigned grid[3], block[3], dynamic_shared;
 	void *stream;
+	const void *attributes;
+	unsigned attribute_count;
 };
 
 static int launch_ex(enum row row, bool thread, const struct host_launch_config *c, const void *function, void **parameters, void **extra)
 {
-	struct nvidia_launch l = {.function = function};
+	struct nvidia_launch l = {.function = function, .parameters = parameters, .extra = extra};
 	nvidia_start(driver_function);
 	if (c) {
 		memcpy(l.grid, c->grid, sizeof l.grid);
 		memcpy(l.block, c->block, sizeof l.block);
 		l.dynamic_shared = c->dynamic_shared;
 		l.stream = stream_of(c->stream, thread);
+		l.special = c->attribute_count;
 	}
-	struct nvidia_measurement *m = c && function ? nvidia_launch_begins(&l) : NULL;
+	struct gpu_launch *g = c && function ? nvidia_launch_begins(&l) : NULL;
 	int result = THEIRS(row, (const void *, const void *, void **, void **))(c, function, parameters, extra);
-	nvidia_launch_ends(&l, m, result);
+	nvidia_launch_ends(g, result);
 	return result;
 }
 
@@ -115,9 +154,9 @@ static int graph_launch(enum row row, bool thread, void *graph, void *stream)
 {
 	struct nvidia_launch l = {.stream = stream_of(stream, thread)};
 	nvidia_start(driver_function);
-	struct nvidia_measurement *m = nvidia_launch_begins(&l);
+	struct gpu_launch *g = nvidia_launch_begins(&l);
 	int result = THEIRS(row, (void *, void *))(graph, stream);
-	nvidia_launch_ends(&l, m, result);
+	nvidia_launch_ends(g, result);
 	return result;
 }
 
@@ -148,7 +187,7 @@ static int get_function(enum row row, bool thread, void **out, void *module, con
 	(void)thread;
 	int result = THEIRS(row, (void **, void *, const char *))(out, module, name);
 	if (!result && out)
-		nvidia_function_found(*out, name);
+		nvidia_function_found(*out, module, name);
 	return result;
 }
 
@@ -161,6 +200,124 @@ static int kernel_function(enum row row, bool thread, void **out, void *kernel)
 	return result;
 }
 
+static int load(enum row row, bool thread, void **out, const void *image, uintptr_t c, void *d, void *e)
+{
+	(void)thread;
+	int result = THEIRS(row, (void **, const void *, uintptr_t, void *, void *))(out, image, c, d, e);
+	if (!result && out)
+		nvidia_loaded(*out, image, false);
+	return result;
+}
+
+static int load_library(enum row row, bool thread, void **out, const void *image, void *c, void *d, uintptr_t e, void *f, void *g, uintptr_t h)
+{
+	(void)thread;
+	int result = THEIRS(row, (void **, const void *, void *, void *, uintptr_t, void *, void *, uintptr_t))(out, image, c, d, e, f, g, h);
+	if (!result && out)
+		nvidia_loaded(*out, image, true);
+	return result;
+}
+
+static int library_module(enum row row, bool thread, void **out, void *library)
+{
+	(void)thread;
+	int result = THEIRS(row, (void **, void *))(out, library);
+	if (!result && out)
+		nvidia_module_alias(*out, library);
+	return result;
+}
+
+static int allocate(enum row row, bool thread, void **out, size_t bytes, uintptr_t c, uintptr_t d)
+{
+	(void)thread;
+	int result = THEIRS(row, (void **, size_t, uintptr_t, uintptr_t))(out, bytes, c, d);
+	if (!result && out)
+		nvidia_memory_made(*out, bytes, false);
+	return result;
+}
+
+static int allocate_host(enum row row, bool thread, void **out, size_t bytes, unsigned flags)
+{
+	(void)thread;
+	int result = THEIRS(row, (void **, size_t, unsigned))(out, bytes, flags);
+	if (!result && out)
+		nvidia_memory_made(*out, bytes, true);
+	return result;
+}
+
+/* A program that asks where a variable is may give the address to any kernel. */
+static int variable(enum row row, void **out, size_t *bytes, void *module, const char *name, bool host)
+{
+	void *address = NULL;
+	size_t size = 0;
+	int result = THEIRS(row, (void **, size_t *, void *, const char *))(out ? out : &address, bytes ? bytes : &size, module, name);
+	if (!result)
+		nvidia_memory_made(out ? *out : address, bytes ? *bytes : size, host);
+	return result;
+}
+
+static int get_variable(enum row row, bool thread, void **out, size_t *bytes, void *module, const char *name)
+{
+	(void)thread;
+	return variable(row, out, bytes, module, name, false);
+}
+
+static int get_managed(enum row row, bool thread, void **out, size_t *bytes, void *module, const char *name)
+{
+	(void)thread;
+	return variable(row, out, bytes, module, name, true);
+}
+
+static int allocate_rows(enum row row, bool thread, void **out, size_t *pitch, size_t width, size_t height, unsigned element)
+{
+	(void)thread;
+	int result = THEIRS(row, (void **, size_t *, size_t, size_t, unsigned))(out, pitch, width, height, element);
+	if (!result && out && pitch)
+		nvidia_memory_made(*out, *pitch * height, false);
+	return result;
+}
+
+static int register_memory(enum row row, bool thread, void *address, size_t bytes, unsigned flags)
+{
+	(void)thread;
+	int result = THEIRS(row, (void *, size_t, unsigned))(address, bytes, flags);
+	if (!result)
+		nvidia_memory_made(address, bytes, true);
+	return result;
+}
+
+/* It is gone for us before it is for the driver: another thread may get the same address. */
+static int release(enum row row, bool thread, void *address, void *stream)
+{
+	(void)thread;
+	nvidia_memory_gone(address);
+	return THEIRS(row, (void *, void *))(address, stream);
+}
+
+/* Memory that we do not see all of; or variables, of a module that ends, which we do not know all of. */
+static int unknown_memory(enum row row, bool thread, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)
+{
+	(void)thread;
+	nvidia_memory_unknown("");
+	return THEIRS(row, (uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t))(a, b, c, d, e, f);
+}
+
+static int make_stream(enum row row, bool thread, void **out, unsigned flags, int priority)
+{
+	(void)thread;
+	int result = THEIRS(row, (void **, unsigned, int))(out, flags, priority);
+	if (!result && out)
+		nvidia_stream_made(*out, flags);
+	return result;
+}
+
+static int end_stream(enum row row, bool thread, void *stream)
+{
+	(void)thread;
+	nvidia_stream_gone(stream);
+	return THEIRS(row, (void *))(stream);
+}
+
 static int context_ends(enum row row, bool thread, uintptr_t context)
 {
 	(void)thread;
@@ -170,18 +327,21 @@ static int context_ends(enum row row, bool thread, uintptr_t context)
 
 /* ---- functions by name ---- */
 
+/* The newest form of a name that is older than the version that is asked for. All that we know came long before today's. */
 static void *wrap_found(const char *name, void *function, int version, unsigned long long flags)
 {
 	enum { PER_THREAD = 2, SECOND_FORM = 12000 };
+	static const char *const ends[] = {"_v2_ptsz", "_ptsz", "_v2", ""};
 	char text[64];
-	bool second = !strcmp(name, "cuGetProcAddress") && version >= SECOND_FORM;
-	if (flags & PER_THREAD) {
-		snprintf(text, sizeof text, "%s_ptsz", name);
+	if (!strcmp(name, "cuGetProcAddress"))
+		return host_wrap(version >= SECOND_FORM ? "cuGetProcAddress_v2" : name, function);
+	for (size_t i = flags & PER_THREAD ? 0 : 2; i < GS_ARRAY_LEN(ends); i++) {
+		snprintf(text, sizeof text, "%s%s", name, ends[i]);
 		void *wrapped = host_wrap(text, function);
 		if (wrapped != function)
 			return wrapped;
 	}
-	return host_wrap(second ? "cuGetProcAddress_v2" : name, function);
+	return function;
 }
 
 static int find_1(enum row row, bool thread, const char *name, void **out, int version, unsigned long long flags)
@@ -223,6 +383,32 @@ static int find_2(enum row row, bool thread, const char *name, void **out, int v
 #define ARGUMENTS_get_function out, module, name
 #define PARAMETERS_kernel_function (void **out, void *kernel)
 #define ARGUMENTS_kernel_function out, kernel
+#define PARAMETERS_load (void **out, const void *image, uintptr_t c, void *d, void *e)
+#define ARGUMENTS_load out, image, c, d, e
+#define PARAMETERS_load_library (void **out, const void *image, void *c, void *d, uintptr_t e, void *f, void *g, uintptr_t h)
+#define ARGUMENTS_load_library out, image, c, d, e, f, g, h
+#define PARAMETERS_library_module (void **out, void *library)
+#define ARGUMENTS_library_module out, library
+#define PARAMETERS_allocate (void **out, size_t bytes, uintptr_t c, uintptr_t d)
+#define ARGUMENTS_allocate out, bytes, c, d
+#define PARAMETERS_allocate_host (void **out, size_t bytes, unsigned flags)
+#define ARGUMENTS_allocate_host out, bytes, flags
+#define PARAMETERS_get_variable (void **out, size_t *bytes, void *module, const char *name)
+#define ARGUMENTS_get_variable out, bytes, module, name
+#define PARAMETERS_get_managed (void **out, size_t *bytes, void *module, const char *name)
+#define ARGUMENTS_get_managed out, bytes, module, name
+#define PARAMETERS_allocate_rows (void **out, size_t *pitch, size_t width, size_t height, unsigned element)
+#define ARGUMENTS_allocate_rows out, pitch, width, height, element
+#define PARAMETERS_register_memory (void *address, size_t bytes, unsigned flags)
+#define ARGUMENTS_register_memory address, bytes, flags
+#define PARAMETERS_release (void *address, void *stream)
+#define ARGUMENTS_release address, stream
+#define PARAMETERS_unknown_memory (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)
+#define ARGUMENTS_unknown_memory a, b, c, d, e, f
+#define PARAMETERS_make_stream (void **out, unsigned flags, int priority)
+#define ARGUMENTS_make_stream out, flags, priority
+#define PARAMETERS_end_stream (void *stream)
+#define ARGUMENTS_end_stream stream
 #define PARAMETERS_context_ends (uintptr_t context)
 #define ARGUMENTS_context_ends context
 #define PARAMETERS_find_1 (const char *name, void **out, int version, unsigned long long flags)

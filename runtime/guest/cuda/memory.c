@@ -218,3 +218,13 @@ void cuda_memory_info(size_t *free_bytes, size_t *total_bytes)
 	pthread_mutex_unlock(&memory.lock);
 	*free_bytes = left < host ? left : host;
 }
+
+size_t memory_list(struct cuda_allocation *out, size_t room)
+{
+	pthread_mutex_lock(&memory.lock);
+	size_t count = memory.count;
+	for (size_t i = 0; i < count && i < room; i++)
+		out[i] = memory.entries[i].allocation;
+	pthread_mutex_unlock(&memory.lock);
+	return count;
+}

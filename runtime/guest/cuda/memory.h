@@ -11,5 +11,7 @@ int memory_release(void *address, struct gs_error *err);
 /* Adds memory that somebody else frees, such as a module's variables. Replaces nothing: -EEXIST where it overlaps another. */
 int memory_add(const struct cuda_allocation *a, struct gs_error *err);
 void memory_forget(const void *address);
+/* Allocations by ascending address, at most so many. Returns how many there are. */
+size_t memory_list(struct cuda_allocation *out, size_t room);
 
 #endif

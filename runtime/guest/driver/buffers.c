@@ -380,6 +380,20 @@ struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id devic
 	return b;
 }
 
+struct counter_buffer *buffer_of_host(size_t words)
+{
+	struct counter_buffer *b = calloc(1, sizeof *b);
+	if (!b || !(b->words = calloc(words, sizeof *b->words))) {
+		free(b);
+		return NULL;
+	}
+	b->kind = COUNTER_BUFFER;
+	b->word_count = words;
+	b->shared = true;
+	used_bytes[b->kind] += words * sizeof *b->words;
+	return b;
+}
+
 uint64_t buffers_in_use(enum buffer_kind kind)
 {
 	return used_bytes[kind];
@@ -466,9 +480,14 @@ static bool clear(struct counter_buffer *b, size_t words_used)
 void buffer_give_back(struct counter_buffer *b, size_t words_used)
 {
 	struct context_pool *pool = b->pool;
+	used_bytes[b->kind] -= b->word_count * sizeof *b->words;
+	if (!pool) {
+		free(b->words);
+		free(b);
+		return;
+	}
 	bool clean = clear(b, words_used);
 	b->device_slots = 0;
-	used_bytes[b->kind] -= b->word_count * sizeof *b->words;
 	pthread_mutex_lock(&pools_lock);
 	if (clean) {
 		b->next = pool->idle;

@@ -13,3 +13,9 @@ bool nvidia_find_calls(void *(*find)(const char *name))
 #undef X
 	return found;
 }
+
+bool nvidia_can_count(void)
+{
+	return nvidia.context_id && nvidia.module_global && nvidia.memory_info && nvidia.allocate && nvidia.release && nvidia.copy && nvidia.copy_to &&
+	       nvidia.copy_from && nvidia.fill;
+}

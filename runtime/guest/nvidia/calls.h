@@ -3,6 +3,8 @@
 #define GPUSIM_RUNTIME_GUEST_NVIDIA_CALLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum { NVIDIA_NOT_READY = 600 };
 
@@ -26,7 +28,16 @@ enum { NVIDIA_NOT_READY = 600 };
 	X(function_attribute, "cuFuncGetAttribute", (int *value, int attribute, const void *function)) \
 	X(function_name, "cuFuncGetName", (const char **name, const void *function)) \
 	X(kernel_name, "cuKernelGetName", (const char **name, const void *kernel)) \
-	X(kernel_function, "cuKernelGetFunction", (void **function, const void *kernel))
+	X(function_set, "cuFuncSetAttribute", (const void *function, int attribute, int value)) \
+	X(library_global, "cuLibraryGetGlobal", (uint64_t *address, size_t *bytes, void *library, const char *name)) \
+	X(module_global, "cuModuleGetGlobal_v2", (uint64_t *address, size_t *bytes, void *module, const char *name)) \
+	X(memory_info, "cuMemGetInfo_v2", (size_t *free_bytes, size_t *total)) \
+	X(allocate, "cuMemAlloc_v2", (uint64_t *address, size_t bytes)) \
+	X(release, "cuMemFree_v2", (uint64_t address)) \
+	X(copy, "cuMemcpyAsync", (uint64_t to, uint64_t from, size_t bytes, void *stream)) \
+	X(copy_to, "cuMemcpyHtoDAsync_v2", (uint64_t to, const void *from, size_t bytes, void *stream)) \
+	X(copy_from, "cuMemcpyDtoHAsync_v2", (void *to, uint64_t from, size_t bytes, void *stream)) \
+	X(fill, "cuMemsetD8Async", (uint64_t to, unsigned char value, size_t bytes, void *stream))
 
 struct nvidia_calls {
 #define X(name, symbol, params) int (*name) params;
@@ -37,6 +48,7 @@ struct nvidia_calls {
 
 extern struct nvidia_calls nvidia;
 
+bool nvidia_can_count(void); /* false: some that twins need are not there */
 bool nvidia_find_calls(void *(*find)(const char *name)); /* false: some that we need are not there */
 
 #endif

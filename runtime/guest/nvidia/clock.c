@@ -171,11 +171,11 @@ struct nvidia_measurement *clock_begins(void *stream)
 	return m;
 }
 
-void clock_ends(struct nvidia_measurement *m, void *stream, void *owner)
+int clock_ends(struct nvidia_measurement *m, void *stream, void *owner)
 {
 	if (nvidia.event_record(m->end, stream)) {
 		clock_abandon(m);
-		return;
+		return -1;
 	}
 	pthread_mutex_lock(&clocks.lock);
 	m->owner = owner;
@@ -183,6 +183,7 @@ void clock_ends(struct nvidia_measurement *m, void *stream, void *owner)
 	*m->clock->pending_end = m;
 	m->clock->pending_end = &m->next;
 	pthread_mutex_unlock(&clocks.lock);
+	return 0;
 }
 
 static struct nvidia_measurement *take_pending(void)
@@ -228,5 +229,18 @@ void clock_collect(unsigned most, unsigned wait_ms, clock_each_fn *each)
 			return;
 		}
 		give(m, each);
+	}
+}
+
+void clock_give_up(clock_each_fn *each)
+{
+	for (unsigned i = 0; i < clocks.count; i++) {
+		pthread_mutex_lock(&clocks.lock);
+		struct nvidia_measurement *m = clocks.contexts[i].pending;
+		clocks.contexts[i].pending = NULL;
+		clocks.contexts[i].pending_end = &clocks.contexts[i].pending;
+		pthread_mutex_unlock(&clocks.lock);
+		for (; m; m = m->next)
+			each(m->owner, 0);
 	}
 }

@@ -23,13 +23,15 @@ struct nvidia_measurement {
 
 /* Begins in the current context. NULL: it cannot be measured now. */
 struct nvidia_measurement *clock_begins(void *stream);
-/* Of the same stream. `owner` goes to clock_collect's callback. */
-void clock_ends(struct nvidia_measurement *m, void *stream, void *owner);
+/* Of the same stream. `owner` goes to clock_collect's callback. -1: it is not measured after all. */
+int clock_ends(struct nvidia_measurement *m, void *stream, void *owner);
 /* The command was not enqueued. */
 void clock_abandon(struct nvidia_measurement *m);
 /* Gives measurements of the current context that are complete to `each`, at most so many. It waits for those that are not, up to so long. */
 typedef void clock_each_fn(void *owner, uint64_t ns);
 void clock_collect(unsigned most, unsigned wait_ms, clock_each_fn *each);
+/* Gives all others with 0: their contexts may be gone. */
+void clock_give_up(clock_each_fn *each);
 /* What a measurement of a context that does nothing shows, in ns; for tests and the log. */
 double clock_offset_ns(void);
 

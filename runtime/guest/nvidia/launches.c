@@ -5,9 +5,10 @@
 #include "runtime/guest/driver/ending.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/nvidia/calls.h"
+#include "runtime/guest/cuda/launches.h"
+#include "runtime/guest/launches/worker.h"
 #include "runtime/guest/nvidia/clock.h"
-#include "runtime/guest/support/names.h"
-#include "runtime/guest/support/table.h"
+#include "runtime/guest/nvidia/twins.h"
 #include "runtime/nvidia.h"
 #include "runtime/process/thread.h"
 #include "runtime/runtime.h"
@@ -20,16 +21,12 @@
 
 #define LOG_DOMAIN "cuda"
 
-static const char only_measured[] = "it ran on the GPU itself, and was only measured";
-
 static struct {
 	pthread_once_t once;
 	void *(*find)(const char *name);
 	atomic_bool ready;
 	atomic_int captures;
-	pthread_mutex_t lock;
-	struct table names; /* of kernels, by handle: what reports call them */
-} on_gpu = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
+} on_gpu = {.once = PTHREAD_ONCE_INIT};
 
 static void start_once(void)
 {
@@ -58,77 +55,106 @@ static bool is_ready(void)
 	return on_gpu.ready && runtime_active();
 }
 
-/* ---- names ---- */
+/* ---- what the program loads ---- */
 
-void nvidia_function_found(const void *function, const char *name)
+void nvidia_loaded(const void *handle, const void *image, bool library)
 {
 	int saved = errno;
-	char *title = name ? readable_name(name) : NULL;
-	pthread_mutex_lock(&on_gpu.lock);
-	if (title) /* a handle may come back for another kernel; what held the former name may still be in use */
-		table_put(&on_gpu.names, function, title);
-	pthread_mutex_unlock(&on_gpu.lock);
+	twin_thread();
+	kernels_loaded(handle, image, library);
 	errno = saved;
 }
 
-static const char *known_name(const void *function)
+void nvidia_module_alias(const void *handle, const void *same)
 {
-	pthread_mutex_lock(&on_gpu.lock);
-	const char *name = table_get(&on_gpu.names, function);
-	pthread_mutex_unlock(&on_gpu.lock);
-	return name;
+	kernels_module_alias(handle, same);
+}
+
+void nvidia_function_found(const void *function, const void *module, const char *name)
+{
+	int saved = errno;
+	kernels_found(function, module, name);
+	errno = saved;
 }
 
 void nvidia_function_alias(const void *function, const void *same)
 {
-	const char *name = known_name(same);
-	if (!name || known_name(function) == name)
-		return;
-	pthread_mutex_lock(&on_gpu.lock);
-	table_put(&on_gpu.names, function, (void *)name);
-	pthread_mutex_unlock(&on_gpu.lock);
+	kernels_alias(function, same);
 }
 
-/* Libraries may get handles in ways that we do not see. */
-static const char *name_of(const void *function)
+void nvidia_memory_made(void *address, uint64_t bytes, bool host)
 {
-	const char *name = function ? known_name(function) : "(graph)";
-	if (name)
-		return name;
-	if (nvidia.function_name && nvidia.function_name(&name, function))
-		name = NULL;
-	if (!name && nvidia.kernel_name && nvidia.kernel_name(&name, function))
-		name = NULL;
-	nvidia_function_found(function, name ? name : "(unknown)");
-	name = known_name(function);
-	return name ? name : "(unknown)";
+	int saved = errno;
+	twin_thread();
+	twin_memory_made(address, bytes, host);
+	errno = saved;
 }
 
-/* ---- launches ---- */
+void nvidia_memory_gone(const void *address)
+{
+	twin_memory_gone(address);
+}
 
-/* A launch that is being measured. */
-struct measured_launch {
-	const char *name;
+void nvidia_memory_unknown(const char *function)
+{
+	twin_memory_unknown(function);
+}
+
+void nvidia_stream_made(void *stream, unsigned flags)
+{
+	enum { NON_BLOCKING = 1 };
+	if (flags & NON_BLOCKING)
+		twin_stream_made(stream);
+}
+
+void nvidia_stream_gone(void *stream)
+{
+	twin_stream_gone(stream);
+}
+
+/* ---- a launch ---- */
+
+struct gpu_launch {
 	struct nvidia_launch what;
+	struct gpu_kernel *kernel; /* NULL: a graph */
+	struct nvidia_measurement *measurement; /* NULL: it is not measured */
+	struct launch *record;     /* for the models; the worker's from the launch on. NULL: it is not modelled */
+	const char *why;           /* that */
 };
 
-static struct measured_shape shape_of(const struct measured_launch *l)
+static struct measured_shape shape_of(const struct gpu_launch *g)
 {
-	struct measured_shape s = {.local_bytes = l->what.dynamic_shared};
+	struct measured_shape s = {.local_bytes = g->what.dynamic_shared};
 	for (int d = 0; d < 3; d++) {
-		s.local[d] = l->what.block[d];
-		s.global[d] = (uint64_t)l->what.grid[d] * l->what.block[d];
+		s.local[d] = g->what.block[d];
+		s.global[d] = (uint64_t)g->what.grid[d] * g->what.block[d];
 	}
 	return s;
 }
 
+static const char *title_of(const struct gpu_launch *g)
+{
+	return g->kernel ? g->kernel->title : "(graph)";
+}
+
+/* It has ended, or nothing more is known of it. */
+static void complete(struct gpu_launch *g, uint64_t ns)
+{
+	struct measured_shape shape = shape_of(g);
+	if (ns)
+		stats_add_measured(&simulation.stats, title_of(g), g->record ? NULL : g->why, &shape, ns);
+	if (g->record) {
+		g->record->record.measured_ns = ns;
+		g->record->times.own_end_ns = clock_ns();
+		g->record->status = CL_COMPLETE;
+		worker_completed(g->record);
+	}
+	free(g);
+}
+
 static void measured(void *owner, uint64_t ns)
 {
-	struct measured_launch *l = owner;
-	struct measured_shape shape = shape_of(l);
-	if (ns)
-		stats_add_measured(&simulation.stats, l->name, only_measured, &shape, ns);
-	free(l);
+	complete(owner, ns);
 }
 
 /* The driver loads a kernel when it is first used, and that must not count. */
@@ -140,40 +166,135 @@ static void load_kernel(const void *function)
 		nvidia.function_attribute(&registers, NUM_REGS, function);
 }
 
-struct nvidia_measurement *nvidia_launch_begins(const struct nvidia_launch *l)
+/* ---- its record ---- */
+
+/* The parameters in one block, as the kernel sees them. */
+static bool take_parameters(const struct nvidia_launch *l, const struct lifted_kernel *k, uint8_t *out)
+{
+	enum { BUFFER = 1, BUFFER_BYTES = 2, MOST = 8 };
+	const void *buffer = NULL;
+	size_t bytes = 0;
+	for (uint32_t p = 0; l->parameters && p < k->parameter_count; p++)
+		memcpy(out + k->parameters[p].offset, l->parameters[p], k->parameters[p].bytes);
+	for (unsigned i = 0; !l->parameters && l->extra && l->extra[i] && i < MOST; i += 2) {
+		buffer = l->extra[i] == (void *)BUFFER ? l->extra[i + 1] : buffer;
+		bytes = l->extra[i] == (void *)BUFFER_BYTES ? *(size_t *)l->extra[i + 1] : bytes;
+	}
+	if (buffer && bytes >= k->sizes.parameter_bytes)
+		memcpy(out, buffer, k->sizes.parameter_bytes);
+	return l->parameters || !k->parameter_count || (buffer && bytes >= k->sizes.parameter_bytes);
+}
+
+/* As launches of lifted kernels on the CPU are recorded (runtime/guest/cuda/launches.h). */
+static struct launch *record_new(struct gpu_launch *g, uint8_t *parameters)
+{
+	struct launch_command c = {.kernel = g->kernel->kernel, .parameters = parameters};
+	uint64_t *bases = calloc(launch_most_bases(c.kernel) * 2 + 1, sizeof *bases);
+	struct launch *l = NULL;
+	c.bases = bases;
+	for (int d = 0; d < 3; d++)
+		c.words.grid[d] = g->what.grid[d];
+	if (bases)
+		l = launch_record_new(&c, g->what.block, g->what.dynamic_shared);
+	free(bases);
+	return l;
+}
+
+/* Of each kernel and size the 1st, 2nd, 3rd, 5th, 9th and so on tell most. */
+static bool is_counted(struct gpu_kernel *k, const struct measured_shape *shape)
+{
+	enum { MOST_SIZES = 64 };
+	for (unsigned i = 0; i < k->size_count; i++)
+		if (!memcmp(&k->sizes[i].shape, shape, sizeof *shape)) {
+			unsigned n = ++k->sizes[i].launches;
+			return !(n & (n - 1));
+		}
+	if (k->size_count == MOST_SIZES)
+		return false;
+	struct gpu_sizes *larger = realloc(k->sizes, (k->size_count + 1) * sizeof *larger);
+	if (!larger)
+		return false;
+	k->sizes = larger;
+	k->sizes[k->size_count++] = (struct gpu_sizes){*shape, 0};
+	return true;
+}
+
+static void make_record(struct gpu_launch *g)
+{
+	static const char no_twin[] = "its twin did not run";
+	struct gpu_kernel *k = g->kernel;
+	struct measured_shape shape = shape_of(g);
+	enum { SLACK = 16 };
+	uint8_t *parameters = calloc(1, k->kernel->lifted->sizes.parameter_bytes + SLACK);
+	if (parameters && take_parameters(&g->what, k->kernel->lifted, parameters) && worker_ready())
+		g->record = record_new(g, parameters);
+	g->why = "its parameters are not known";
+	if (g->record) {
+		const char *why = !nvidia_can_count() ? "the driver lacks functions for that" : is_counted(k, &shape) ? twin_count(k, &g->what, parameters, g->record) : no_twin;
+		g->record->alone = why;
+		if (why && why != no_twin)
+			log_info("a launch of %s is not counted: %s", k->title, why);
+	}
+	free(parameters);
+}
+
+/* ---- from the interposer ---- */
+
+struct gpu_launch *nvidia_launch_begins(const struct nvidia_launch *l)
 {
 	int saved = errno;
 	enum { EACH_TIME = 8 };
-	struct nvidia_measurement *m = NULL;
-	if (is_ready() && !on_gpu.captures) {
+	struct gpu_launch *g = is_ready() && !on_gpu.captures ? calloc(1, sizeof *g) : NULL;
+	if (g) {
 		uint64_t begin = clock_ns();
+		twin_thread();
 		clock_collect(EACH_TIME, 0, measured);
-		if (l->function && !known_name(l->function)) {
-			name_of(l->function);
+		g->what = *l;
+		g->why = "a graph is measured as a whole";
+		g->kernel = l->function ? kernels_get(l->function) : NULL;
+		if (g->kernel && !g->kernel->asked) {
+			kernels_ask(g->kernel);
 			load_kernel(l->function);
 		}
-		m = clock_begins(l->stream);
+		if (g->kernel && g->kernel->kernel)
+			make_record(g);
+		else if (g->kernel)
+			g->why = g->kernel->why ? g->kernel->why : "out of memory";
+		g->measurement = clock_begins(l->stream);
 		simulation.cost.launch_ns += clock_ns() - begin;
 	}
 	errno = saved;
-	return m;
+	return g;
 }
 
-void nvidia_launch_ends(const struct nvidia_launch *l, struct nvidia_measurement *m, int result)
+static void discard(struct gpu_launch *g)
+{
+	if (g->measurement)
+		clock_abandon(g->measurement);
+	if (g->record) {
+		launch_give_back(g->record);
+		launch_free(g->record);
+	}
+	free(g);
+}
+
+void nvidia_launch_ends(struct gpu_launch *g, int result)
 {
 	int saved = errno;
-	struct measured_launch *kept = m && !result ? malloc(sizeof *kept) : NULL;
-	if (kept) {
-		*kept = (struct measured_launch){name_of(l->function), *l};
-		clock_ends(m, l->stream, kept);
-	} else if (m) {
-		clock_abandon(m);
-	}
-	if (is_ready() && !on_gpu.captures && !result) {
-		struct measured_shape shape = shape_of(&(struct measured_launch){.what = *l});
-		launch_not_modelled(name_of(l->function), only_measured);
-		stats_add_shape(&simulation.stats, name_of(l->function), &shape);
+	if (g && result) {
+		discard(g);
+	} else if (g) {
+		struct measured_shape shape = shape_of(g);
+		stats_add_shape(&simulation.stats, title_of(g), &shape);
 		simulation.cost.launches++;
+		if (g->record) {
+			g->record->times.enqueued_ns = clock_ns();
+			worker_launched(g->record);
+		} else {
+			launch_not_modelled(title_of(g), g->why);
+		}
+		if (!g->measurement || clock_ends(g->measurement, g->what.stream, g))
+			complete(g, 0);
 	}
 	errno = saved;
 }
@@ -195,4 +316,6 @@ void nvidia_context_ends(void)
 void nvidia_finish(void)
 {
 	nvidia_context_ends();
+	if (is_ready())
+		clock_give_up(measured);
 }

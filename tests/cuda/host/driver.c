@@ -3,11 +3,16 @@
  * says; one of gpusim's that does nothing 1400, as on a GPU. An event takes 500 ns. A command on an idle stream begins 3000 ns after the one
  * before, because the processor is slow; a stream is busy for as long as a kernel with a name of gpusim's ran just before.
  *
+ * Memory of the GPU is the host's. A kernel of an image that has COUNT_VARIABLE in it (runtime/format/counted.h) is a twin. The kernel `step` takes 5000 ns
+ * and adds 1 to each word of the program's memory; its twin spoils that memory, and counts.
+ *
  * With FAKE_DRIVER_LOG=FILE, what kernels the program itself launched, in their order.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "runtime/format/counted.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -17,8 +22,17 @@ static int busy;
 enum { KERNELS = 16 };
 static struct kernel {
 	char name[64];
+	int twin;
 } kernels[KERNELS];
 static int kernel_count;
+
+enum { ALLOCATIONS = 64, COLUMNS = 3 };
+static struct {
+	unsigned char *at;
+	size_t bytes;
+} memory[ALLOCATIONS];
+static uint64_t count_variable[2];
+static char plain_module, twin_module;
 
 static int context;
 struct event {
@@ -42,6 +56,15 @@ EXPORT int cuModuleLoadData(void **out, const void *image);
 EXPORT int cuModuleGetFunction(void **out, void *module, const char *name);
 EXPORT int cuFuncGetName(const char **name, const void *function);
 EXPORT int cuCtxDestroy_v2(void *c);
+EXPORT int cuMemAlloc_v2(uint64_t *out, size_t bytes);
+EXPORT int cuMemFree_v2(uint64_t address);
+EXPORT int cuMemHostAlloc(void **out, size_t bytes, unsigned flags);
+EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *total);
+EXPORT int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream);
+EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream);
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream);
+EXPORT int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream);
+EXPORT int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const char *name);
 EXPORT int cuGetProcAddress_v2(const char *name, void **out, int version, unsigned long long flags, int *status);
 EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
                           void **params, void **extra);
@@ -75,7 +98,7 @@ int cuCtxDestroy_v2(void *c)
 int cuEventCreate(void **out, unsigned flags)
 {
 	*out = calloc(1, sizeof(struct event));
-	return (int)flags;
+	return (int)(flags & ~2u);
 }
 
 static void idle_begin(void)
@@ -141,14 +164,81 @@ int cuStreamEndCapture(void *stream, void **graph)
 
 int cuModuleLoadData(void **out, const void *image)
 {
-	*out = kernels;
-	return !image;
+	*out = strstr(image, COUNT_VARIABLE) ? &twin_module : &plain_module;
+	return 0;
+}
+
+int cuMemAlloc_v2(uint64_t *out, size_t bytes)
+{
+	for (int i = 0; i < ALLOCATIONS; i++)
+		if (!memory[i].at) {
+			memory[i].at = calloc(1, bytes);
+			memory[i].bytes = bytes;
+			*out = (uint64_t)(uintptr_t)memory[i].at;
+			return 0;
+		}
+	return 2;
+}
+
+int cuMemFree_v2(uint64_t address)
+{
+	for (int i = 0; i < ALLOCATIONS; i++)
+		if (memory[i].at == (unsigned char *)(uintptr_t)address) {
+			free(memory[i].at);
+			memory[i].at = NULL;
+			return 0;
+		}
+	return 1;
+}
+
+int cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
+{
+	*out = calloc(1, bytes);
+	return (int)flags;
+}
+
+int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+{
+	*free_bytes = *total = 1 << 30;
+	return 0;
+}
+
+int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
+{
+	(void)stream;
+	memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
+	return 0;
+}
+
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
+{
+	return cuMemcpyAsync(to, (uint64_t)(uintptr_t)from, bytes, stream);
+}
+
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
+{
+	return cuMemcpyAsync((uint64_t)(uintptr_t)to, from, bytes, stream);
+}
+
+int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream)
+{
+	(void)stream;
+	memset((void *)(uintptr_t)to, value, bytes);
+	return 0;
+}
+
+int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const char *name)
+{
+	*address = (uint64_t)(uintptr_t)count_variable;
+	*bytes = sizeof count_variable;
+	return module != &twin_module || strcmp(name, COUNT_VARIABLE) ? 500 : 0;
 }
 
 int cuModuleGetFunction(void **out, void *module, const char *name)
 {
-	if (module != kernels || kernel_count == KERNELS)
+	if ((module != &plain_module && module != &twin_module) || kernel_count == KERNELS)
 		return 500;
+	kernels[kernel_count].twin = module == &twin_module;
 	snprintf(kernels[kernel_count].name, sizeof kernels->name, "%s", name);
 	*out = &kernels[kernel_count++];
 	return 0;
@@ -160,6 +250,23 @@ int cuFuncGetName(const char **name, const void *function)
 	return 0;
 }
 
+/* The kernel `step` of program.c, of n threads that have data each: every loop but the last thread's is of one round. */
+static double run_step(const struct kernel *k, void **params)
+{
+	unsigned *data = *(unsigned **)params[0], n = *(unsigned *)params[1];
+	uint32_t *counts = (uint32_t *)(uintptr_t)count_variable[0];
+	for (unsigned i = 0; i < n && !k->twin; i++)
+		data[i]++;
+	for (unsigned i = 0; i < n && k->twin; i++)
+		data[i] = 0xdeadbeef;
+	for (uint64_t i = 0; i < count_variable[1] && k->twin; i++) {
+		counts[counted_word(i, 0, COLUMNS)] = 2;
+		counts[counted_word(i, 1, COLUMNS)] = 1;
+		counts[counted_word(i, 2, COLUMNS)] = 1;
+	}
+	return 5000;
+}
+
 static int run(struct kernel *k, unsigned groups, void **params, const char *form)
 {
 	const char *log = getenv("FAKE_DRIVER_LOG");
@@ -169,6 +276,10 @@ static int run(struct kernel *k, unsigned groups, void **params, const char *for
 		now_ns += !strcmp(k->name, "gpusim_empty") ? 1400 : (double)*(unsigned long *)params[0];
 		return 0;
 	}
+	if (k->twin) {
+		run_step(k, params);
+		return 0;
+	}
 	FILE *f = log ? fopen(log, "a") : NULL;
 	if (f) {
 		fprintf(f, "%s %s %u\n", form, k->name, groups);
@@ -176,7 +287,8 @@ static int run(struct kernel *k, unsigned groups, void **params, const char *for
 	}
 	if (!strcmp(k->name, "fails"))
 		return 719;
-	now_ns += capturing ? 0 : (double)*(unsigned long *)params[0];
+	if (!capturing)
+		now_ns += !strcmp(k->name, "step") ? run_step(k, params) : (double)*(unsigned long *)params[0];
 	return 0;
 }
 
@@ -212,6 +324,8 @@ int cuGetProcAddress_v2(const char *name, void **out, int version, unsigned long
 		{"cuModuleGetFunction", (void *)cuModuleGetFunction, NULL},             {"cuGraphLaunch", (void *)cuGraphLaunch, NULL},
 		{"cuStreamBeginCapture", (void *)cuStreamBeginCapture_v2, NULL},        {"cuStreamEndCapture", (void *)cuStreamEndCapture, NULL},
 		{"cuGetProcAddress", (void *)cuGetProcAddress_v2, NULL},                {"cuCtxDestroy", (void *)cuCtxDestroy_v2, NULL},
+		{"cuMemAlloc", (void *)cuMemAlloc_v2, NULL},                            {"cuMemFree", (void *)cuMemFree_v2, NULL},
+		{"cuMemHostAlloc", (void *)cuMemHostAlloc, NULL},
 	};
 	(void)version;
 	*out = NULL;

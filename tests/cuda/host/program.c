@@ -2,7 +2,8 @@
  * A program that uses the CUDA driver, for tests with a driver of ours (driver.c).
  *   program opened    opens libcuda.so.1 and asks cuGetProcAddress for the rest, as the CUDA runtime does
  *   program linked    calls the driver's functions by their names
- * Prints what the driver returned. Of 7 launches one fails and one is only recorded; a graph is launched once.
+ *   program pinned    as opened, with memory of the host that kernels can write
+ * Prints what the driver returned. Of 7 launches one fails and one is only recorded; a graph is launched once. Then a kernel with PTX is launched 4 times.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -16,6 +17,8 @@ typedef int launch_fn(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned b
 typedef int capture_fn(void *stream, int mode);
 typedef int pair_fn(void *a, void *b);
 typedef int destroy_fn(void *context);
+typedef int allocate_fn(unsigned **out, size_t bytes);
+typedef int free_fn(unsigned *address);
 
 extern load_fn cuModuleLoadData;
 extern function_fn cuModuleGetFunction;
@@ -24,6 +27,9 @@ extern capture_fn cuStreamBeginCapture_v2;
 extern int cuStreamEndCapture(void *stream, void **graph);
 extern pair_fn cuGraphLaunch;
 extern destroy_fn cuCtxDestroy_v2;
+extern allocate_fn cuMemAlloc_v2;
+extern free_fn cuMemFree_v2;
+typedef int pin_fn(void **out, size_t bytes, unsigned flags);
 extern int cuCtxGetCurrent(void **out);
 
 static struct {
@@ -34,6 +40,9 @@ static struct {
 	int (*end_capture)(void *, void **);
 	pair_fn *launch_graph;
 	destroy_fn *destroy;
+	allocate_fn *allocate;
+	free_fn *free;
+	pin_fn *pin;
 } cu;
 
 static void *get(find_fn *find, const char *name, unsigned long long flags)
@@ -61,7 +70,59 @@ static int open_driver(void)
 	cu.end_capture = (int (*)(void *, void **))get(find, "cuStreamEndCapture", 0);
 	cu.launch_graph = (pair_fn *)get(find, "cuGraphLaunch", 0);
 	cu.destroy = (destroy_fn *)get(find, "cuCtxDestroy", 0);
+	cu.allocate = (allocate_fn *)get(find, "cuMemAlloc", 0);
+	cu.free = (free_fn *)get(find, "cuMemFree", 0);
+	cu.pin = (pin_fn *)get(find, "cuMemHostAlloc", 0);
 	return 0;
+}
+
+/* Threads of which some do nothing. Others add 1 to a word in each round of a loop. */
+static const char step_image[] =
+	".version 6.4\n"
+	".target sm_70\n"
+	".address_size 64\n"
+	".visible .entry step(\n"
+	".param .u64 step_param_0,\n"
+	".param .u32 step_param_1\n"
+	")\n"
+	"{\n"
+	".reg .pred %p<2>;\n"
+	".reg .b32 %r<6>;\n"
+	".reg .b64 %rd<4>;\n"
+	"ld.param.u64 %rd1, [step_param_0];\n"
+	"ld.param.u32 %r1, [step_param_1];\n"
+	"mov.u32 %r2, %tid.x;\n"
+	"setp.ge.u32 %p1, %r2, %r1;\n"
+	"@%p1 bra $L_end;\n"
+	"cvta.to.global.u64 %rd2, %rd1;\n"
+	"mul.wide.u32 %rd3, %r2, 4;\n"
+	"add.s64 %rd2, %rd2, %rd3;\n"
+	"$L_loop:\n"
+	"ld.global.u32 %r3, [%rd2];\n"
+	"add.s32 %r3, %r3, 1;\n"
+	"st.global.u32 [%rd2], %r3;\n"
+	"add.s32 %r2, %r2, 1;\n"
+	"setp.lt.u32 %p1, %r2, %r1;\n"
+	"@%p1 bra $L_loop;\n"
+	"$L_end:\n"
+	"ret;\n"
+	"}\n";
+
+/* The memory has what the kernel has written, whatever else ran there. */
+static void launch_steps(void)
+{
+	enum { WORDS = 1000, LAUNCHES = 4 };
+	void *module, *step;
+	unsigned *data, n = WORDS, sum = 0;
+	if (cu.load(&module, step_image) || cu.function(&step, module, "step") || cu.allocate(&data, WORDS * sizeof *data))
+		return;
+	void *params[] = {&data, &n};
+	for (int i = 0; i < LAUNCHES; i++)
+		printf("step: %d\n", cu.launch(step, 8, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+	for (int i = 0; i < WORDS; i++)
+		sum += data[i];
+	printf("sum: %u\n", sum);
+	printf("free: %d\n", cu.free(data));
 }
 
 static void launch(const char *what, launch_fn *f, void *function, unsigned groups, unsigned long ns)
@@ -73,8 +134,10 @@ static void launch(const char *what, launch_fn *f, void *function, unsigned grou
 int main(int argc, char **argv)
 {
 	void *module, *spin, *fails, *graph, *context = NULL;
-	if (argc > 1 && !strcmp(argv[1], "opened")) {
-		if (open_driver())
+	const char *way = argc > 1 ? argv[1] : "";
+	if (!strcmp(way, "opened") || !strcmp(way, "pinned")) {
+		void *pinned;
+		if (open_driver() || (!strcmp(way, "pinned") && cu.pin(&pinned, 64, 0)))
 			return 1;
 	} else {
 		cu.load = cuModuleLoadData;
@@ -85,6 +148,8 @@ int main(int argc, char **argv)
 		cu.end_capture = cuStreamEndCapture;
 		cu.launch_graph = cuGraphLaunch;
 		cu.destroy = cuCtxDestroy_v2;
+		cu.allocate = cuMemAlloc_v2;
+		cu.free = cuMemFree_v2;
 	}
 	if (cu.load(&module, "image") || cu.function(&spin, module, "_Z4spinm") || cu.function(&fails, module, "fails"))
 		return 1;
@@ -98,6 +163,7 @@ int main(int argc, char **argv)
 	printf("end: %d\n", cu.end_capture(NULL, &graph));
 	printf("graph: %d\n", cu.launch_graph(graph, NULL));
 	launch("spin", cu.launch, spin, 10, 10000);
+	launch_steps();
 	cuCtxGetCurrent(&context);
 	printf("destroy: %d\n", cu.destroy(context));
 	return 0;

@@ -1,0 +1,368 @@
+#include "runtime/guest/nvidia/twins.h"
+
+#include "runtime/config/log.h"
+#include "runtime/format/counted.h"
+#include "runtime/format/counters.h"
+#include "runtime/guest/cuda/memory.h"
+#include "runtime/guest/driver/simulation.h"
+#include "runtime/guest/nvidia/calls.h"
+#include "runtime/model/profile.h"
+#include "runtime/process/thread.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOG_DOMAIN "cuda"
+
+enum { OF_GPU = 0x47505500, OF_HOST, MOST_ALLOCATIONS = 4096, MOST_STREAMS = 64, QUIET_MS = 2000, DEFAULT_SHARED = 48 << 10 };
+
+static struct {
+	pthread_mutex_t lock;
+	void *streams[MOST_STREAMS]; /* that do not wait for the default stream */
+	unsigned stream_count;
+	bool too_many_streams;
+	_Atomic(const char *) unknown;  /* a function that made memory which cannot be put back */
+	atomic_bool threads;            /* several use the GPU */
+	_Atomic(pthread_t) thread;
+	void *stream, *event; /* ours, in the context */
+	unsigned long long context;
+} twins = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- what the program does ---- */
+
+void twin_memory_made(void *address, uint64_t bytes, bool host)
+{
+	struct gs_error err;
+	int failed = bytes ? memory_add(&(struct cuda_allocation){address, bytes, CUDA_DEVICE_MEMORY, host ? OF_HOST : OF_GPU}, &err) : 0;
+	struct cuda_allocation before;
+	bool same = failed == -EEXIST && cuda_find_allocation(address, &before) && before.address == address && before.bytes == bytes;
+	if (failed && !same) /* it has lost memory in a way that we do not know */
+		twin_memory_unknown("an allocation");
+}
+
+void twin_memory_gone(const void *address)
+{
+	memory_forget(address);
+}
+
+void twin_memory_unknown(const char *function)
+{
+	if (!twins.unknown)
+		twins.unknown = function;
+}
+
+void twin_stream_made(void *stream)
+{
+	pthread_mutex_lock(&twins.lock);
+	if (twins.stream_count < MOST_STREAMS)
+		twins.streams[twins.stream_count++] = stream;
+	else
+		twins.too_many_streams = true;
+	pthread_mutex_unlock(&twins.lock);
+}
+
+void twin_stream_gone(void *stream)
+{
+	pthread_mutex_lock(&twins.lock);
+	for (unsigned i = 0; i < twins.stream_count; i++)
+		if (twins.streams[i] == stream)
+			twins.streams[i] = twins.streams[--twins.stream_count];
+	pthread_mutex_unlock(&twins.lock);
+}
+
+void twin_thread(void)
+{
+	pthread_t none = 0, self = pthread_self();
+	if (!atomic_compare_exchange_strong(&twins.thread, &none, self) && !pthread_equal(none, self))
+		twins.threads = true;
+}
+
+/* ---- quiet ---- */
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+}
+
+static bool ends(int (*query)(void *), void *what, uint64_t until)
+{
+	int result;
+	while ((result = query(what)) == NVIDIA_NOT_READY && clock_ns() < until)
+		nap();
+	return !result;
+}
+
+/* Commands of the default stream wait for those of most others. */
+static bool is_quiet(void *stream)
+{
+	uint64_t until = clock_ns() + QUIET_MS * UINT64_C(1000000);
+	void *streams[MOST_STREAMS];
+	pthread_mutex_lock(&twins.lock);
+	unsigned count = twins.stream_count;
+	memcpy(streams, twins.streams, sizeof streams);
+	pthread_mutex_unlock(&twins.lock);
+	if (twins.too_many_streams || nvidia.event_record(twins.event, NULL) || !ends(nvidia.event_query, twins.event, until) ||
+	    !ends(nvidia.stream_query, stream, until))
+		return false;
+	for (unsigned i = 0; i < count; i++)
+		if (!ends(nvidia.stream_query, streams[i], until))
+			return false;
+	return true;
+}
+
+static bool own_stream(void)
+{
+	void *context = NULL;
+	unsigned long long id = 0;
+	enum { NON_BLOCKING = 1, NO_TIMING = 2 };
+	if (nvidia.context(&context) || !context || !nvidia.context_id || nvidia.context_id(context, &id))
+		return false;
+	if (twins.stream && twins.context == id)
+		return true;
+	if (nvidia.stream_create(&twins.stream, NON_BLOCKING) || nvidia.event_create(&twins.event, NO_TIMING)) {
+		twins.stream = NULL;
+		return false;
+	}
+	twins.context = id;
+	return true;
+}
+
+/* ---- the twin's module ---- */
+
+static bool load_twin(struct gpu_kernel *k)
+{
+	struct gpu_module *m = k->module;
+	if (m->twin && m->twin_context != twins.context)
+		m->twin = k->twin = NULL;
+	if (!m->twin && (m->twin_failed || nvidia.module_load(&m->twin, m->lifted->counting_ptx))) {
+		m->twin = NULL;
+		m->twin_failed = true;
+		return false;
+	}
+	m->twin_context = twins.context;
+	return k->twin || !nvidia.module_function(&k->twin, m->twin, k->name);
+}
+
+static bool find_variable(const struct gpu_module *m, const char *name, uint64_t *address, size_t *bytes)
+{
+	return m->library ? nvidia.library_global && !nvidia.library_global(address, bytes, (void *)m->handle, name)
+	                  : !nvidia.module_global(address, bytes, (void *)m->handle, name);
+}
+
+/* Variables of the module may be reached by pointers as well: they are part of what is copied and put back. */
+static void note_variables(const struct gpu_module *m)
+{
+	const struct lifted_facts *f = m->lifted->lifted;
+	uint64_t address;
+	size_t bytes;
+	for (uint32_t i = 0; i < f->variable_count; i++)
+		if (find_variable(m, f->variables[i].name, &address, &bytes))
+			twin_memory_made((void *)(uintptr_t)address, bytes, false);
+}
+
+/* The twin's own get what they are now. */
+static bool copy_variables(const struct gpu_module *m)
+{
+	const struct lifted_facts *f = m->lifted->lifted;
+	uint64_t from, to;
+	size_t bytes, twin_bytes;
+	for (uint32_t i = 0; i < f->variable_count; i++) {
+		if (nvidia.module_global(&to, &twin_bytes, m->twin, f->variables[i].name))
+			continue; /* no kernel uses it */
+		if (!find_variable(m, f->variables[i].name, &from, &bytes) || bytes != twin_bytes || nvidia.copy(to, from, bytes, twins.stream))
+			return false;
+	}
+	return true;
+}
+
+/* ---- copies of the program's memory ---- */
+
+struct saved_memory {
+	struct cuda_allocation list[MOST_ALLOCATIONS];
+	size_t count;
+	uint64_t bytes, copy; /* all of them together, and where the copy is */
+};
+
+static const char *save_memory(struct saved_memory *s)
+{
+	size_t all = memory_list(s->list, MOST_ALLOCATIONS), free_bytes = 0, total;
+	if (all > MOST_ALLOCATIONS)
+		return "the program has too many allocations to copy them";
+	for (size_t i = 0; i < all; i++) {
+		if (s->list[i].flags == OF_HOST)
+			return "the program has pinned or managed memory, which kernels and threads can write at the same time";
+		if (s->list[i].flags != OF_GPU)
+			continue;
+		s->list[s->count++] = s->list[i];
+		s->bytes += (s->list[i].bytes + 255) / 256 * 256;
+	}
+	if (nvidia.memory_info(&free_bytes, &total) || s->bytes > free_bytes / 2 || s->bytes > simulation.options.shadow_memory.number)
+		return "there is no room to copy the program's memory (GPUSIM_SHADOW_MEMORY)";
+	if (s->bytes && nvidia.allocate(&s->copy, s->bytes)) {
+		s->copy = 0;
+		return "there is no room to copy the program's memory (GPUSIM_SHADOW_MEMORY)";
+	}
+	uint64_t at = s->copy;
+	for (size_t i = 0; i < s->count; i++) {
+		if (nvidia.copy(at, (uint64_t)(uintptr_t)s->list[i].address, s->list[i].bytes, twins.stream))
+			return "the driver could not copy the program's memory";
+		at += (s->list[i].bytes + 255) / 256 * 256;
+	}
+	return NULL;
+}
+
+static bool restore_memory(const struct saved_memory *s)
+{
+	uint64_t at = s->copy;
+	bool good = true;
+	for (size_t i = 0; i < s->count; i++) {
+		good = !nvidia.copy((uint64_t)(uintptr_t)s->list[i].address, at, s->list[i].bytes, twins.stream) && good;
+		at += (s->list[i].bytes + 255) / 256 * 256;
+	}
+	return good;
+}
+
+/* ---- counters ---- */
+
+/* Every thread has a place, as far as there is room. */
+static bool choose_places(struct launch_record *r)
+{
+	uint64_t threads = r->global[0] * r->global[1] * r->global[2], groups = threads / (r->local[0] * r->local[1] * r->local[2]);
+	uint64_t room = simulation.options.counter_memory.number / 4, words = r->facts->words;
+	if (!r->artifact->counts_by_item || r->facts->summed || !words || threads > UINT32_MAX)
+		return false;
+	uint64_t most = room / (words * sizeof(uint32_t));
+	r->places = threads < most ? threads : most;
+	r->slots = groups < room / sizeof(uint64_t) ? groups : room / sizeof(uint64_t);
+	return r->places;
+}
+
+static void fill_counters(const struct launch_record *r, const uint32_t *counts, uint64_t *words)
+{
+	uint64_t local = r->local[0] | r->local[1] << COUNTER_SIZE_BITS | r->local[2] << 2 * COUNTER_SIZE_BITS;
+	words[COUNTER_SLOTS] = r->slots;
+	for (size_t g = 0; g <= r->slots; g++)
+		words[COUNTER_HEADER_WORDS + g] = local;
+	uint32_t *out = (uint32_t *)(words + COUNTER_HEADER_WORDS + r->slots + 1);
+	for (size_t c = 0; c < r->facts->words; c++)
+		for (size_t i = 0; i < r->places; i++)
+			out[c * r->places + i] = counts[counted_word(i, c, r->facts->words)];
+}
+
+/* ---- running it ---- */
+
+struct twin_run {
+	struct gpu_kernel *kernel;
+	const struct nvidia_launch *launch;
+	void **parameters;
+	struct saved_memory saved;
+	uint64_t counts, count_bytes, places; /* on the GPU */
+	uint32_t *words;                      /* what was counted */
+};
+
+static bool set_counters(struct twin_run *t)
+{
+	uint64_t variable, words[2] = {t->counts, t->places};
+	size_t bytes;
+	return !nvidia.module_global(&variable, &bytes, t->kernel->module->twin, COUNT_VARIABLE) && bytes >= sizeof words &&
+	       !nvidia.fill(t->counts, 0, t->count_bytes, twins.stream) && !nvidia.copy_to(variable, words, sizeof words, twins.stream);
+}
+
+static bool launch_twin(struct twin_run *t)
+{
+	const struct nvidia_launch *l = t->launch;
+	enum { MAX_DYNAMIC_SHARED = 8 };
+	if (l->dynamic_shared > DEFAULT_SHARED && nvidia.function_set && nvidia.function_set(t->kernel->twin, MAX_DYNAMIC_SHARED, (int)l->dynamic_shared))
+		return false;
+	return !nvidia.launch(t->kernel->twin, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->dynamic_shared, twins.stream,
+	                      t->parameters, NULL);
+}
+
+/* Whatever happens, memory is as it was afterwards. */
+static const char *run_twin(struct twin_run *t)
+{
+	note_variables(t->kernel->module);
+	const char *why = save_memory(&t->saved);
+	if (why)
+		return why;
+	if (!copy_variables(t->kernel->module) || !set_counters(t))
+		return "the driver could not copy what its twin needs";
+	if (!launch_twin(t))
+		return "the driver could not launch its twin";
+	bool good = restore_memory(&t->saved) && !nvidia.copy_from(t->words, t->counts, t->count_bytes, twins.stream);
+	return good ? NULL : "the driver could not copy what its twin counted";
+}
+
+static void wait_for_own_stream(void)
+{
+	while (nvidia.stream_query(twins.stream) == NVIDIA_NOT_READY)
+		nap();
+}
+
+static const char *run_and_wait(struct twin_run *t)
+{
+	t->count_bytes = counted_words(t->places, t->kernel->kernel->facts->words) * sizeof(uint32_t);
+	t->words = malloc(t->count_bytes);
+	if (!t->words || nvidia.allocate(&t->counts, t->count_bytes)) {
+		t->counts = 0;
+		return no_room_for_counters;
+	}
+	const char *why = run_twin(t);
+	wait_for_own_stream();
+	return why;
+}
+
+static const char *not_now(struct gpu_kernel *k, const struct nvidia_launch *l)
+{
+	if (twins.threads)
+		return "several threads of the program use the GPU";
+	if (twins.unknown)
+		return "the program has memory that cannot be copied";
+	if (l->special)
+		return "it is a cooperative launch, or has attributes";
+	if (!own_stream())
+		return "the driver has no stream for its twin";
+	if (!is_quiet(l->stream))
+		return "other commands were under way";
+	if (k->cannot_count || !load_twin(k)) {
+		k->cannot_count = true;
+		return "the driver does not build PTX that counts";
+	}
+	return NULL;
+}
+
+const char *twin_count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, struct launch *record)
+{
+	const struct lifted_kernel *lifted = k->kernel->lifted;
+	const char *why = not_now(k, l);
+	struct twin_run *t = why ? NULL : calloc(1, sizeof *t);
+	void **pointers = t ? calloc(lifted->parameter_count + 1u, sizeof *pointers) : NULL;
+	if (!why && (!pointers || !choose_places(&record->record)))
+		why = no_room_for_counters;
+	if (!why) {
+		for (uint32_t p = 0; p < lifted->parameter_count; p++)
+			pointers[p] = (char *)parameters + lifted->parameters[p].offset;
+		t->kernel = k;
+		t->launch = l;
+		t->parameters = pointers;
+		t->places = (record->record.places + COUNTED_WARP - 1) / COUNTED_WARP * COUNTED_WARP;
+		why = run_and_wait(t);
+	}
+	if (!why && !(record->buffer = buffer_of_host(launch_words(&record->record))))
+		why = no_room_for_counters;
+	if (!why)
+		fill_counters(&record->record, t->words, record->buffer->words);
+	if (t) {
+		if (t->counts)
+			nvidia.release(t->counts);
+		if (t->saved.copy)
+			nvidia.release(t->saved.copy);
+		free(t->words);
+	}
+	free(pointers);
+	free(t);
+	return why;
+}
