@@ -125,6 +125,16 @@ static bool clock_is_ready(struct context_clock *c)
 	return c->state == CLOCK_READY;
 }
 
+/* With the lock held. Some commands are enqueued in the stream that have not ended, so that it will not be idle soon. */
+static bool is_behind(const struct context_clock *c, const void *stream)
+{
+	enum { ENOUGH = 4, MOST_LOOKED_AT = 64 };
+	unsigned found = 0, looked_at = 0;
+	for (const struct nvidia_measurement *m = c->pending; m && found < ENOUGH && looked_at < MOST_LOOKED_AT; m = m->next, looked_at++)
+		found += m->stream == stream;
+	return found >= ENOUGH;
+}
+
 static struct nvidia_measurement *take_events(struct context_clock *c)
 {
 	struct nvidia_measurement *m = c->free;
@@ -160,10 +170,11 @@ struct nvidia_measurement *clock_begins(void *stream)
 	pthread_mutex_lock(&clocks.lock);
 	struct context_clock *c = current_clock(true);
 	struct nvidia_measurement *m = c && clock_is_ready(c) ? take_events(c) : NULL;
+	const bool behind = m && is_behind(c, stream);
 	pthread_mutex_unlock(&clocks.lock);
 	if (!m)
 		return NULL;
-	if (nvidia.stream_is_capturing(stream, &capturing) || capturing || (!nvidia.stream_query(stream) && !delay_stream(c, stream)) ||
+	if (nvidia.stream_is_capturing(stream, &capturing) || capturing || (!behind && !delay_stream(c, stream)) ||
 	    nvidia.event_record(m->begin, stream)) {
 		clock_abandon(m);
 		return NULL;
@@ -179,6 +190,7 @@ int clock_ends(struct nvidia_measurement *m, void *stream, void *owner)
 	}
 	pthread_mutex_lock(&clocks.lock);
 	m->owner = owner;
+	m->stream = stream;
 	m->next = NULL;
 	*m->clock->pending_end = m;
 	m->clock->pending_end = &m->next;

@@ -1,8 +1,9 @@
 /*
  * clock: how long commands of a stream take on the GPU.
  *
- * An event is recorded before the command and one after it. If the stream is idle, the first happens at once, and the time until the processor
- * has enqueued the command would count. So a kernel of ours that waits some microseconds goes first: when it ends, all three are in the stream.
+ * An event is recorded before the command and one after it. If the stream is idle, or soon will be, the first happens before the processor has
+ * enqueued the command, and the time until then would count. So a kernel of ours that waits some microseconds goes first, unless several
+ * commands are waiting in the stream: when it ends, all three are there.
  * Two events around a kernel are further apart than the kernel takes. How much is measured once for each context, with a kernel that does
  * nothing, and subtracted.
  *
@@ -18,6 +19,7 @@ struct nvidia_measurement {
 	struct nvidia_measurement *next;
 	struct context_clock *clock;
 	void *begin, *end; /* events */
+	void *stream;
 	void *owner;       /* the caller's own */
 };
 

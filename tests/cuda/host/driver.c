@@ -119,6 +119,7 @@ int cuEventRecord(void *event, void *stream)
 
 int cuEventQuery(void *event)
 {
+	busy = 0;
 	return !event;
 }
 
@@ -137,7 +138,6 @@ int cuStreamCreate(void **out, unsigned flags)
 int cuStreamQuery(void *stream)
 {
 	(void)stream;
-	busy = 0;
 	return 0;
 }
 
