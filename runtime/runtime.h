@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-/* Once, at the first OpenCL call, when `cl` is filled. */
+/* At the first OpenCL call, when `cl` is filled; or before, by a CUDA program on a real GPU. Later calls do nothing. */
 void runtime_start(void);
 /* Before that: the program is one of CUDA. It gets another default GPU, since few such programs run on what the other one could do. */
 void runtime_serves_cuda(void);

@@ -121,8 +121,9 @@ static void at_exit(void)
 
 void runtime_start(void)
 {
+	static atomic_flag begun = ATOMIC_FLAG_INIT;
 	const char *off = getenv("GPUSIM_OFF");
-	if (off && !strcmp(off, "1"))
+	if ((off && !strcmp(off, "1")) || atomic_flag_test_and_set(&begun))
 		return;
 	locale_t before = use_c_locale();
 	read_options();

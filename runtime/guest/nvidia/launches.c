@@ -1,7 +1,6 @@
 #include "runtime/guest/nvidia/launches.h"
 
 #include "runtime/config/log.h"
-#include "runtime/guest/driver/cl.h"
 #include "runtime/guest/driver/ending.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/nvidia/calls.h"
@@ -31,7 +30,7 @@ static struct {
 static void start_once(void)
 {
 	runtime_serves_cuda();
-	cl_start();
+	runtime_start(); /* without OpenCL, whose drivers nobody needs here */
 	if (!runtime_active())
 		return;
 	if (!nvidia_find_calls(on_gpu.find)) {
