@@ -99,8 +99,8 @@ cuda_estimates() {
 		"$root/tests/accuracy/cuda.py" "$build" -o "$build/accuracy/cuda.csv"
 }
 
-# CUDA programs as nvcc builds them, where there is one. make test has a few of them.
-cuda_nvcc() { counted "CUDA programs by nvcc" "$root/tests/cuda/run.sh" "$build" nvcc; }
+# CUDA programs, and the same as nvcc builds them, where there is one. make test has a few of those, and builds kernels without the driver's optimiser.
+cuda_programs() { counted "CUDA programs, and the same by nvcc" "$root/tests/cuda/run.sh" "$build" programs nvcc; }
 
 # Models and microbenchmarks must agree.
 tuner() { counted "gpusim tune on simulated GPUs" "$root/tests/command/tune.sh" "$build"; }
@@ -127,7 +127,7 @@ look_at_processors() {
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")
 }
 
-[ $# -gt 0 ] || set -- duplicates registers html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_nvcc tuner real_programs annotated_kernels guest_programs optimised \
+[ $# -gt 0 ] || set -- duplicates registers html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised \
 	random_programs random_traced random_divided divided_kernels
 for step; do
 	look_at_processors
