@@ -22,7 +22,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group, so an interrupt ends all of it
 
 # The steps, by the names of the functions below. The longest come first, so that processors are busy until the end.
-[ $# -gt 0 ] || set -- cuda lift guests random behaviour real golden traced twins unit traces shapes instructions cuda_api cuda_host profiles estimates advice what_if reports explain tuner cache fuzz ptx correlate layers docs
+[ $# -gt 0 ] || set -- cuda guests lift random unit behaviour golden traces real shapes estimates advice reports what_if cuda_api cuda_host explain traced instructions twins profiles cache tuner fuzz ptx correlate layers docs
 
 # Most of the time would go into the driver's optimiser. These steps do not depend on it: they test what our text computes and
 # traces, on few work-items. make validate runs them with it. Not golden: POCL 3.1 aborts on declared.cl without its optimiser.
