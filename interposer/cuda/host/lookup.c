@@ -36,15 +36,24 @@ static void *finds_nothing(void *handle, const char *name)
 	return NULL;
 }
 
-/* By the names of the C library, because this one may come after it. Before glibc 2.34 a library of its own had it. */
+static void *find_after(void *library)
+{
+	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+	void *found = NULL;
+	for (size_t v = 0; v < sizeof versions / sizeof *versions && !found; v++)
+		found = dlvsym(library, "dlsym", versions[v]);
+	return found;
+}
+
+/* If this library comes after the C library, by the names of that. Before glibc 2.34 a library of its own had it. But the first way comes
+ * first: sanitizers call dlsym before their dlopen works. */
 static void find_real(void)
 {
-	static const char *const libraries[] = {"libc.so.6", "libdl.so.2"}, *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
-	void *found = NULL;
+	static const char *const libraries[] = {"libc.so.6", "libdl.so.2"};
+	void *found = find_after(RTLD_NEXT);
 	for (size_t l = 0; l < sizeof libraries / sizeof *libraries && !found; l++) {
 		void *library = dlopen(libraries[l], RTLD_LAZY | RTLD_NOLOAD);
-		for (size_t v = 0; v < sizeof versions / sizeof *versions && library && !found; v++)
-			found = dlvsym(library, "dlsym", versions[v]);
+		found = library ? find_after(library) : NULL;
 	}
 	gpusim_real_dlsym = found ? found : (void *)finds_nothing;
 }
@@ -68,7 +77,9 @@ void *gpusim_dlsym_answer(void *handle, const char *name, const void *caller)
 	return wrapped == found ? NULL : wrapped;
 }
 
-#if defined(__x86_64__)
+/* Sanitizers call dlsym before code that they have changed can run. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#elif defined(__x86_64__)
 __asm__(".text\n.balign 16\n.globl dlsym\n.type dlsym, @function\ndlsym:\n"
 	"mov (%rsp), %rdx\npush %rdi\npush %rsi\nsub $8, %rsp\n"
 	"call gpusim_dlsym_answer\n"
