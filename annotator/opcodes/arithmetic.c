@@ -109,7 +109,8 @@ bool opcode_write_integers(struct opcode_work *w)
 	return true;
 }
 
-/* x = a OP b +- carry; the flag is that of the carry or borrow out. */
+/* x = a OP b +- carry. The flag is the carry out of the machine's adder: a - b is a + ~b + 1 there, so that a difference without a borrow sets it. The
+   manual calls it a borrow, which is the same as long as subc follows sub.cc; but nvcc's division of 128-bit integers ends such a chain with addc. */
 void opcode_write_carry(struct opcode_work *w)
 {
 	bool wide = w->type.bits == 64, in = w->words[0][3] == 'c', sub = w->words[0][0] == 's';
@@ -126,9 +127,9 @@ void opcode_write_carry(struct opcode_work *w)
 	opcode_expand(w, !mad ? "$ua" : hi ? (w->type.kind == 's' ? "$sa, $sb)" : "$ua, $ub)") : "$ua * $ub");
 	opcode_put(w, ", gs_y = ");
 	opcode_expand(w, mad ? "$uc" : "$ub");
-	opcode_put(w, ", gs_z = gs_x %c gs_y; uint gs_f = %s; ", sub ? '-' : '+', sub ? "gs_x < gs_y" : "gs_z < gs_x");
+	opcode_put(w, ", gs_z = gs_x %c gs_y; uint gs_f = %s; ", sub ? '-' : '+', sub ? "gs_x >= gs_y" : "gs_z < gs_x");
 	if (in)
-		opcode_put(w, sub ? "gs_f |= gs_z < GS_CC; gs_z -= GS_CC; " : "gs_z += GS_CC; gs_f |= gs_z < GS_CC; ");
+		opcode_put(w, sub ? "gs_f &= gs_z >= 1 - GS_CC; gs_z -= 1 - GS_CC; " : "gs_z += GS_CC; gs_f |= gs_z < GS_CC; ");
 	opcode_put(w, out ? "GS_CC = gs_f; " : "");
 	opcode_open(w, 0, u);
 	opcode_put(w, "gs_z");

@@ -256,7 +256,7 @@ oracle_lane oracle_bits_lane(const char *opcode)
 
 /* ---- carries ---- */
 
-/* The sum of three operands, or the first less the others, in 32 or 64 bits; the carry goes to the lane's flag. A borrow is a carry. */
+/* The sum of three operands, or the first less the others, in 32 or 64 bits; the carry goes to the lane's flag. Without a borrow, a difference has a carry. */
 static void carry_chain(struct warp *w, const struct oracle_op *o, uint32_t mask)
 {
 	uint64_t *d = oracle_row(w, o->d);
@@ -267,7 +267,7 @@ static void carry_chain(struct warp *w, const struct oracle_op *o, uint32_t mask
 	for (uint32_t rest = mask; rest; rest &= rest - 1) {
 		uint32_t l = (uint32_t)__builtin_ctz(rest);
 		uint64_t cut = UINT64_MAX >> (64 - bits);
-		unsigned __int128 x = a[l], y = b[l], in = takes && w->carry[l];
+		unsigned __int128 x = a[l], y = b[l], in = takes && w->carry[l] != subtract;
 		if (product) {
 			bool negative = is_signed(o->type);
 			unsigned __int128 p = negative ? (unsigned __int128)((__int128)signed_value(a[l], bits) * signed_value(b[l], bits)) : x * y;
@@ -277,7 +277,7 @@ static void carry_chain(struct warp *w, const struct oracle_op *o, uint32_t mask
 		unsigned __int128 r = subtract ? x - y - in : x + y + in;
 		d[l] = (uint64_t)r & cut;
 		if (gives)
-			w->carry[l] = (uint8_t)(r >> bits & 1);
+			w->carry[l] = (r >> bits & 1) != subtract;
 	}
 }
 
