@@ -35,6 +35,8 @@ struct cuda_allocation {
 int cuda_allocate(size_t bytes, enum cuda_memory_kind kind, unsigned flags, void **out, struct gs_error *err);
 /* Memory of the application's own, for cudaHostRegister. */
 int cuda_register(void *address, size_t bytes, unsigned flags, struct gs_error *err);
+/* Device memory that the interposer mapped itself. It is not counted. */
+int cuda_adopt(void *address, size_t bytes, struct gs_error *err);
 int cuda_release(void *address, struct gs_error *err); /* -EINVAL: not the begin of an allocation. Waits for all commands first */
 bool cuda_find_allocation(const void *address, struct cuda_allocation *out); /* the one that contains the address */
 void cuda_memory_info(size_t *free_bytes, size_t *total_bytes);

@@ -130,6 +130,13 @@ int hook_cudaGetChannelDesc(struct api_channel *out, const void *array)
 
 /* ---- textures ---- */
 
+/* Kernels see the first member. The others are for questions. */
+struct texture_object {
+	struct lifted_texture lifted;
+	struct api_resource resource;
+	struct api_texture texture;
+};
+
 static void set_channel(struct lifted_texture *t, const struct api_channel *c)
 {
 	t->channels = channels_of(c);
@@ -190,14 +197,32 @@ int hook_cudaCreateTextureObject(uint64_t *out, const struct api_resource *resou
 		error_say_once("texture", "cudaCreateTextureObject: views, mipmaps and sRGB are not implemented yet");
 		return cudaErrorNotSupported;
 	}
-	struct lifted_texture *t = calloc(1, sizeof *t);
+	struct texture_object *t = calloc(1, sizeof *t);
 	if (!t)
 		return cudaErrorMemoryAllocation;
-	if (!set_memory(t, resource) || !set_reading(t, texture)) {
+	t->resource = *resource;
+	t->texture = *texture;
+	if (!set_memory(&t->lifted, resource) || !set_reading(&t->lifted, texture)) {
 		free(t);
 		return cudaErrorInvalidValue;
 	}
 	*out = (uint64_t)(uintptr_t)t;
+	return cudaSuccess;
+}
+
+int hook_cudaGetTextureObjectResourceDesc(struct api_resource *out, uint64_t object)
+{
+	if (!out || !object)
+		return cudaErrorInvalidValue;
+	*out = ((const struct texture_object *)(uintptr_t)object)->resource;
+	return cudaSuccess;
+}
+
+int hook_cudaGetTextureObjectTextureDesc(struct api_texture *out, uint64_t object)
+{
+	if (!out || !object)
+		return cudaErrorInvalidValue;
+	*out = ((const struct texture_object *)(uintptr_t)object)->texture;
 	return cudaSuccess;
 }
 
@@ -222,12 +247,18 @@ int hook_cudaCreateSurfaceObject(uint64_t *out, const struct api_resource *resou
 	const struct cuda_array_record *a = resource && resource->kind == API_RESOURCE_ARRAY ? array_of(resource->of.array) : NULL;
 	if (!out || !a)
 		return cudaErrorInvalidValue;
-	struct lifted_texture *t = calloc(1, sizeof *t);
+	struct texture_object *t = calloc(1, sizeof *t);
 	if (!t)
 		return cudaErrorMemoryAllocation;
-	set_memory(t, resource);
+	t->resource = *resource;
+	set_memory(&t->lifted, resource);
 	*out = (uint64_t)(uintptr_t)t;
 	return cudaSuccess;
+}
+
+int hook_cudaGetSurfaceObjectResourceDesc(struct api_resource *out, uint64_t object)
+{
+	return hook_cudaGetTextureObjectResourceDesc(out, object);
 }
 
 int hook_cudaDestroySurfaceObject(uint64_t object)

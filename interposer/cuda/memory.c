@@ -17,7 +17,7 @@ enum address_kind address_kind_of(const void *address, size_t *bytes)
 	return variable_contains(address, bytes) ? ADDRESS_DEVICE : ADDRESS_PAGEABLE;
 }
 
-static int allocate(void **out, size_t bytes, enum cuda_memory_kind kind, unsigned flags)
+int memory_allocate(void **out, size_t bytes, enum cuda_memory_kind kind, unsigned flags)
 {
 	struct gs_error err;
 	if (!out)
@@ -37,12 +37,15 @@ static int release(void *address, bool device, int otherwise)
 		return otherwise;
 	if (device != (a.kind != CUDA_HOST_MEMORY))
 		return otherwise;
-	return error_of(cuda_release(address, &err), otherwise);
+	int error = error_of(cuda_release(address, &err), otherwise);
+	if (!error && a.kind == CUDA_DEVICE_MEMORY)
+		pool_freed(a.flags, a.bytes);
+	return error;
 }
 
 int hook_cudaMalloc(void **out, size_t bytes)
 {
-	return allocate(out, bytes, CUDA_DEVICE_MEMORY, 0);
+	return memory_allocate(out, bytes, CUDA_DEVICE_MEMORY, 0);
 }
 
 int hook_cudaFree(void *address)
@@ -59,7 +62,7 @@ int hook_cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height)
 		return cudaErrorInvalidValue;
 	*pitch = (width + PITCH - 1) / PITCH * PITCH;
 	size_t bytes;
-	return __builtin_mul_overflow(*pitch, height, &bytes) ? cudaErrorMemoryAllocation : allocate(out, bytes, CUDA_DEVICE_MEMORY, 0);
+	return __builtin_mul_overflow(*pitch, height, &bytes) ? cudaErrorMemoryAllocation : memory_allocate(out, bytes, CUDA_DEVICE_MEMORY, 0);
 }
 
 int hook_cudaMalloc3D(struct api_pitched *out, struct api_extent extent)
@@ -78,7 +81,7 @@ int hook_cudaMalloc3D(struct api_pitched *out, struct api_extent extent)
 
 int hook_cudaHostAlloc(void **out, size_t bytes, unsigned flags)
 {
-	return flags & ~(unsigned)API_HOST_ALLOC_FLAGS ? cudaErrorInvalidValue : allocate(out, bytes, CUDA_HOST_MEMORY, flags);
+	return flags & ~(unsigned)API_HOST_ALLOC_FLAGS ? cudaErrorInvalidValue : memory_allocate(out, bytes, CUDA_HOST_MEMORY, flags);
 }
 
 int hook_cudaMallocHost(void **out, size_t bytes)
@@ -141,7 +144,7 @@ int hook_cudaMallocManaged(void **out, size_t bytes, unsigned flags)
 {
 	if (!bytes || (flags != API_ATTACH_GLOBAL && flags != API_ATTACH_HOST))
 		return cudaErrorInvalidValue;
-	return allocate(out, bytes, CUDA_MANAGED_MEMORY, flags);
+	return memory_allocate(out, bytes, CUDA_MANAGED_MEMORY, flags);
 }
 
 /* What is advised changes nothing, but must be about managed memory, or memory of the host. */
@@ -174,11 +177,6 @@ int hook_cudaStreamAttachMemAsync(void *stream, void *address, size_t bytes, uns
 }
 
 /* ---- in the order of a stream ---- */
-
-int hook_cudaMallocAsync(void **out, size_t bytes, void *stream)
-{
-	return stream_exists(stream) ? allocate(out, bytes, CUDA_DEVICE_MEMORY, 0) : cudaErrorInvalidResourceHandle;
-}
 
 /* The runtime waits for all commands before it frees. */
 /* Memory of a graph keeps its address from launch to launch. What a capture frees stays for that. */

@@ -9,6 +9,11 @@ enum address_kind { ADDRESS_PAGEABLE, ADDRESS_HOST, ADDRESS_DEVICE, ADDRESS_MANA
 /* *bytes, which may be NULL: how many follow in the same allocation; SIZE_MAX for pageable memory of the application. */
 enum address_kind address_kind_of(const void *address, size_t *bytes);
 
+/* An allocation of any kind. The flags of device memory are the number of its pool, or 0. */
+int memory_allocate(void **out, size_t bytes, enum cuda_memory_kind kind, unsigned flags);
+/* pools.c: so many bytes of a pool were freed. 0 is no pool. */
+void pool_freed(unsigned number, size_t bytes);
+
 /* arrays.c: where a position of an array is, with x in elements, as memory with a pitch. NULL: the array is not one of ours. */
 struct cuda_array_record;
 const struct cuda_array_record *array_of(const void *handle);

@@ -93,11 +93,15 @@ struct api_resource {
 	} of;
 };
 
-/* What follows in CUDA's struct is about mipmaps. */
+/* CUDA 12 has one more member, about cubes. */
 struct api_texture {
 	int modes[3], filter, read_mode, srgb;
 	float border[4];
 	int normalised;
+	unsigned anisotropy;
+	int level_filter;
+	float level_bias, least_level, most_level;
+	int no_trilinear;
 };
 
 /* Since CUDA 13 followed by reserved words, which we leave alone. */
@@ -185,6 +189,14 @@ struct api_instantiate {
 
 struct api_location {
 	int type, id;
+};
+
+/* A graph's node that allocates. */
+struct api_allocation_node {
+	char pool[88]; /* what kind of memory */
+	const void *access;
+	size_t access_count, bytes;
+	void *address;
 };
 
 #endif

@@ -128,6 +128,21 @@ CUDA_FUNCTION cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, c
                                      const struct cudaKernelNodeParams *what);
 CUDA_FUNCTION cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                                      const struct cudaMemsetParams *what);
+struct cudaMemAllocNodeParams {
+	struct cudaMemPoolProps {
+		int allocType, handleTypes;
+		struct {
+			int type, id;
+		} location;
+		long long reserved[9];
+	} poolProps;
+	const void *accessDescs;
+	size_t accessDescCount, bytesize;
+	void *dptr;
+};
+CUDA_FUNCTION cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                       struct cudaMemAllocNodeParams *what);
+CUDA_FUNCTION cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, void *address);
 CUDA_FUNCTION cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, void *to,
                                        const void *from, size_t bytes, enum cudaMemcpyKind kind);
 CUDA_FUNCTION cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,

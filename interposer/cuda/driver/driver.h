@@ -101,6 +101,55 @@ struct driver_plane { /* of two dimensions */
 	unsigned channels;
 };
 int array_create(void **out, const struct driver_array *a);
+bool channel_of(int format, unsigned channels, struct api_channel *out); /* the runtime's struct for it; false: there is no such format */
+
+/* textures.c */
+struct driver_resource {
+	int kind; /* as the runtime's */
+	union {
+		void *array;
+		struct {
+			void *address;
+			int format;
+			unsigned channels;
+			size_t bytes;
+		} linear;
+		struct {
+			void *address;
+			int format;
+			unsigned channels;
+			size_t width, height, pitch;
+		} pitched;
+		int reserved[32];
+	} of;
+	unsigned flags;
+};
+struct driver_texture { /* reserved words follow */
+	int modes[3], filter;
+	unsigned flags, anisotropy;
+	int level_filter;
+	float level_bias, least_level, most_level, border[4];
+};
+int texture_create(uint64_t *out, const struct driver_resource *r, const struct driver_texture *t, const void *view);
+int surface_create(uint64_t *out, const struct driver_resource *r);
+
+/* virtual_memory.c: addresses first, memory for them later. */
+struct driver_memory_kind {
+	int type, handles, location, device;
+	void *security;
+	unsigned char flags[8];
+};
+int memory_reserve(void **out, size_t bytes, size_t alignment, void *near);
+int memory_unreserve(void *address, size_t bytes);
+int memory_create(uint64_t *handle, size_t bytes, const struct driver_memory_kind *kind);
+int memory_destroy(uint64_t handle);
+int memory_map(void *address, size_t bytes, size_t offset, uint64_t handle);
+int memory_unmap(void *address, size_t bytes);
+int memory_check_access(const void *address, size_t bytes, const void *list, size_t count);
+int memory_access(unsigned long long *flags, const void *location, const void *address);
+int memory_granularity(size_t *out, const struct driver_memory_kind *kind);
+int memory_kind_of(struct driver_memory_kind *out, uint64_t handle);
+int memory_retain(uint64_t *handle, const void *address);
 
 /* graphs.c. Without an executable graph the node itself changes. The second form of a kernel's struct has the last two members too. */
 struct driver_kernel_node {

@@ -90,21 +90,29 @@ int fill_units(void *to, size_t pitch, unsigned value, unsigned unit, size_t wid
 
 /* ---- arrays ---- */
 
-int array_create(void **out, const struct driver_array *a)
+bool channel_of(int format, unsigned channels, struct api_channel *out)
 {
 	/* Formats by their numbers: bits of a channel, and what the runtime calls them: signed 0, unsigned 1, float 2. */
 	static const struct {
 		int format, bits, kind;
 	} formats[] = {{0x01, 8, 1}, {0x02, 16, 1}, {0x03, 32, 1}, {0x08, 8, 0}, {0x09, 16, 0}, {0x0a, 32, 0}, {0x10, 16, 2}, {0x20, 32, 2}};
-	if (!out || !a || (a->channels != 1 && a->channels != 2 && a->channels != 4))
-		return cudaErrorInvalidValue;
+	if (channels != 1 && channels != 2 && channels != 4)
+		return false;
 	for (size_t i = 0; i < GS_ARRAY_LEN(formats); i++)
-		if (formats[i].format == a->format) {
-			int bits = formats[i].bits, two = a->channels > 1 ? bits : 0, four = a->channels > 2 ? bits : 0;
-			struct api_channel channel = {bits, two, four, four, formats[i].kind};
-			return hook_cudaMalloc3DArray(out, &channel, (struct api_extent){a->width, a->height, a->depth}, a->flags);
+		if (formats[i].format == format) {
+			int bits = formats[i].bits, two = channels > 1 ? bits : 0, four = channels > 2 ? bits : 0;
+			*out = (struct api_channel){bits, two, four, four, formats[i].kind};
+			return true;
 		}
-	return cudaErrorInvalidValue;
+	return false;
+}
+
+int array_create(void **out, const struct driver_array *a)
+{
+	struct api_channel channel;
+	if (!out || !a || !channel_of(a->format, a->channels, &channel))
+		return cudaErrorInvalidValue;
+	return hook_cudaMalloc3DArray(out, &channel, (struct api_extent){a->width, a->height, a->depth}, a->flags);
 }
 
 /* ---- questions ---- */

@@ -42,6 +42,20 @@ int hook_cudaGraphAddEmptyNode(void **node, void *graph, void *const *after, siz
 	ADD((c = (struct graph_command){.kind = NODE_EMPTY}, cudaSuccess))
 }
 
+/* Memory of a graph keeps its address from launch to launch. So it is there when the node is made, and stays when another node frees it. */
+int hook_cudaGraphAddMemAllocNode(void **node, void *graph, void *const *after, size_t count, struct api_allocation_node *what)
+{
+	if (!what || !what->bytes)
+		return cudaErrorInvalidValue;
+	int error = hook_cudaMalloc(&what->address, what->bytes);
+	return error ? error : hook_cudaGraphAddEmptyNode(node, graph, after, count);
+}
+
+int hook_cudaGraphAddMemFreeNode(void **node, void *graph, void *const *after, size_t count, void *address)
+{
+	return address ? hook_cudaGraphAddEmptyNode(node, graph, after, count) : cudaErrorInvalidValue;
+}
+
 int hook_cudaGraphAddChildGraphNode(void **node, void *graph, void *const *after, size_t count, void *child)
 {
 	ADD(node_child(child, &c))

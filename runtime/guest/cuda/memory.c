@@ -164,6 +164,11 @@ int cuda_register(void *address, size_t bytes, unsigned flags, struct gs_error *
 	return add_entry(&(struct cuda_allocation){address, bytes, CUDA_REGISTERED_MEMORY, flags}, NULL, err);
 }
 
+int cuda_adopt(void *address, size_t bytes, struct gs_error *err)
+{
+	return add_entry(&(struct cuda_allocation){address, bytes, CUDA_DEVICE_MEMORY, 0}, NULL, err);
+}
+
 /* Takes the entry that begins at the address out of the table. */
 static bool take_entry(const void *address, struct memory_entry *out)
 {

@@ -2,15 +2,11 @@
  * The CUDA driver's interface, as a program uses it that opens the library itself. It needs no header of CUDA and no compiler for it: its kernels are
  * PTX. By the real driver of a GPU it passes as well. Ends with "PASS" or exit status 1.
  */
-#include <dlfcn.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "tests/cuda/api/driver.h"
+
 #include <string.h>
 #include <unistd.h>
 
-typedef uint64_t address;
 enum { INVALID_VALUE = 1, NOT_INITIALIZED = 3, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, FILE_NOT_FOUND = 301,
        NOT_FOUND = 500 };
 
@@ -34,31 +30,6 @@ static const char caller_ptx[] =
 	"\tst.global.u32 [%rd3], %r2;\n\tret;\n}\n";
 static const char called_ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .func (.param .b32 result) twice (.param .b32 value)\n"
 				 "{\n\t.reg .b32 %r<3>;\n\tld.param.b32 %r1, [value];\n\tadd.s32 %r2, %r1, %r1;\n\tst.param.b32 [result], %r2;\n\tret;\n}\n";
-
-/* ---- the functions, by their names ---- */
-
-static void *library;
-static int (*find_by_driver)(const char *, void **, int, unsigned long long, int *);
-
-static void *function(const char *name)
-{
-	void *f = dlsym(library, name);
-	if (!f) {
-		printf("FAIL %s is missing\n", name);
-		exit(1);
-	}
-	return f;
-}
-#define CU(name, ...) ((int (*)(__VA_ARGS__))function(#name))
-
-static int failures;
-static void expect(long is, long wanted, const char *what, int line)
-{
-	if (is != wanted)
-		failures++, printf("FAIL line %d: %s is %ld, not %ld\n", line, what, is, wanted);
-}
-#define EXPECT(is, wanted) expect((long)(is), (long)(wanted), #is, __LINE__)
-#define GOOD(call) EXPECT(call, 0)
 
 /* ---- what is checked ---- */
 
@@ -137,8 +108,6 @@ static void fill(address x, address y)
 	GOOD(CU(cuMemcpyHtoD_v2, address, const void *, size_t)(x, values, sizeof values));
 	GOOD(CU(cuMemsetD32_v2, address, unsigned, size_t)(y, 0x40e00000, N)); /* 7.0 */
 }
-
-typedef int launch(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 
 /* A file with the mark of a fat binary's wrapper, which has a pointer that leads nowhere. */
 static int load_damaged_file(void **module)
@@ -244,19 +213,6 @@ static void libraries_and_links(void)
 	GOOD(CU(cuMemFree_v2, address)(out));
 	GOOD(CU(cuLibraryUnload, void *)(lib));
 }
-
-/* CUDA_MEMCPY2D */
-struct copy2d {
-	struct side {
-		size_t x, y;
-		int kind;
-		const void *host;
-		address device;
-		void *array;
-		size_t pitch;
-	} from, to;
-	size_t width, height;
-};
 
 static void memory(void)
 {
@@ -376,6 +332,7 @@ static void graphs(void)
 
 static void by_name(void)
 {
+	static int (*find_by_driver)(const char *, void **, int, unsigned long long, int *);
 	void *f = NULL;
 	int status = -1;
 	find_by_driver = function("cuGetProcAddress_v2");
@@ -399,11 +356,7 @@ static void by_name(void)
 
 int main(void)
 {
-	library = dlopen("libcuda.so.1", RTLD_NOW);
-	if (!library) {
-		printf("FAIL %s\n", dlerror());
-		return 1;
-	}
+	open_driver();
 	before_and_after_init();
 	contexts();
 	modules();
@@ -411,7 +364,5 @@ int main(void)
 	memory();
 	graphs();
 	by_name();
-	if (!failures)
-		puts("PASS");
-	return failures != 0;
+	return verdict();
 }

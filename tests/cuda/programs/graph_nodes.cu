@@ -18,6 +18,7 @@ VARIABLE(bias, int, 0)
 
 #if !defined(__NVCC__)
 #include "tests/cuda/programs/arrays.h"
+enum { PINNED_MEMORY = 1, DEVICE_MEMORY = 1 };
 #define ADD_NODE(node, graph, after, count, what) cudaGraphAddNode_v2(node, graph, after, NULL, count, what)
 #define WAITS_FOR(node, nodes, count) cudaGraphNodeGetDependencies_v2(node, nodes, NULL, count)
 #define FOLLOWERS(node, nodes, count) cudaGraphNodeGetDependentNodes_v2(node, nodes, NULL, count)
@@ -29,6 +30,11 @@ VARIABLE(bias, int, 0)
 #define ADD_NODE(node, graph, after, count, what) cudaGraphAddNode(node, graph, after, count, what)
 #define WAITS_FOR(node, nodes, count) cudaGraphNodeGetDependencies(node, nodes, count)
 #define FOLLOWERS(node, nodes, count) cudaGraphNodeGetDependentNodes(node, nodes, count)
+#endif
+
+#if defined(__NVCC__)
+#define PINNED_MEMORY cudaMemAllocationTypePinned
+#define DEVICE_MEMORY cudaMemLocationTypeDevice
 #endif
 
 enum { N = 1000 };
@@ -215,6 +221,46 @@ static void try_child(cudaStream_t s, cudaStream_t t, int *v)
 	CALL(cudaGraphDestroy(child));
 }
 
+/* Memory of the graph's own: it is there at once, and again at every launch. */
+static void try_memory(cudaStream_t s)
+{
+	cudaGraph_t graph;
+	cudaGraphExec_t exec;
+	cudaGraphNode_t made, filled, scaled, copied, freed;
+	struct cudaMemAllocNodeParams p;
+	int factor = 3, n = N;
+	memset(&p, 0, sizeof p);
+	p.poolProps.allocType = PINNED_MEMORY;
+	p.poolProps.location.type = DEVICE_MEMORY;
+	p.bytesize = bytes;
+	CALL(cudaGraphCreate(&graph, 0));
+	CALL(cudaGraphAddMemAllocNode(&made, graph, NULL, 0, &p));
+	report("memory of a graph has an address", !p.dptr);
+	void *arguments[] = {&p.dptr, &factor, &n};
+	struct cudaMemsetParams fill;
+	memset(&fill, 0, sizeof fill);
+	fill.dst = p.dptr;
+	fill.value = 2;
+	fill.elementSize = 4;
+	fill.width = N;
+	fill.height = 1;
+	struct cudaKernelNodeParams what = kernel(arguments);
+	CALL(cudaGraphAddMemsetNode(&filled, graph, &made, 1, &fill));
+	CALL(cudaGraphAddKernelNode(&scaled, graph, &filled, 1, &what));
+	CALL(cudaGraphAddMemcpyNode1D(&copied, graph, &scaled, 1, output, p.dptr, bytes, cudaMemcpyDeviceToHost));
+	CALL(cudaGraphAddMemFreeNode(&freed, graph, &copied, 1, p.dptr));
+	CALL(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+	*new_bias = 5;
+	CALL(cudaMemcpyToSymbol(SYMBOL(bias), new_bias, sizeof(int), 0, cudaMemcpyHostToDevice));
+	for (int k = 0; k < 2; k++) {
+		memset(output, 0, bytes);
+		launch(exec, s);
+		report("a kernel in memory of the graph", differing(2 * 3 + 5));
+	}
+	CALL(cudaGraphExecDestroy(exec));
+	CALL(cudaGraphDestroy(graph));
+}
+
 int main(void)
 {
 	cudaStream_t s, t;
@@ -227,6 +273,7 @@ int main(void)
 	int *v = (int *)device_new(NULL, bytes);
 	try_graph(s, v);
 	try_child(s, t, v);
+	try_memory(s);
 	return finish();
 }
 #endif

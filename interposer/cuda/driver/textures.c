@@ -1,0 +1,63 @@
+/* Texture and surface objects of the driver: the runtime's, with its structs filled in. */
+#include "interposer/cuda/driver/driver.h"
+
+enum { READS_INTEGERS = 1, NORMALISED = 2, SRGB = 0x10, NO_TRILINEAR = 0x20 }; /* flags of a texture */
+
+static bool resource_of(const struct driver_resource *r, struct api_resource *out)
+{
+	if (!r)
+		return false;
+	*out = (struct api_resource){.kind = r->kind};
+	switch (r->kind) {
+	case API_RESOURCE_LINEAR:
+		out->of.linear.address = r->of.linear.address;
+		out->of.linear.bytes = r->of.linear.bytes;
+		return channel_of(r->of.linear.format, r->of.linear.channels, &out->of.linear.channel);
+	case API_RESOURCE_PITCHED:
+		out->of.pitched.address = r->of.pitched.address;
+		out->of.pitched.width = r->of.pitched.width;
+		out->of.pitched.height = r->of.pitched.height;
+		out->of.pitched.pitch = r->of.pitched.pitch;
+		return channel_of(r->of.pitched.format, r->of.pitched.channels, &out->of.pitched.channel);
+	default:
+		out->of.array = r->of.array;
+		return true;
+	}
+}
+
+/* Integers are read as reals if the flag is not set. Those of 32 bits cannot be, and reals are reals. */
+static int read_mode(const struct api_resource *r, unsigned flags)
+{
+	struct api_channel c = r->of.linear.channel;
+	if (r->kind == API_RESOURCE_ARRAY && hook_cudaGetChannelDesc(&c, r->of.array))
+		return 0;
+	return !(flags & READS_INTEGERS) && c.kind != 2 && c.x < 32;
+}
+
+int texture_create(uint64_t *out, const struct driver_resource *r, const struct driver_texture *t, const void *view)
+{
+	struct api_resource resource;
+	if (!t || !resource_of(r, &resource))
+		return cudaErrorInvalidValue;
+	struct api_texture texture = {
+		.modes = {t->modes[0], t->modes[1], t->modes[2]},
+		.filter = t->filter,
+		.read_mode = read_mode(&resource, t->flags),
+		.srgb = (t->flags & SRGB) != 0,
+		.border = {t->border[0], t->border[1], t->border[2], t->border[3]},
+		.normalised = (t->flags & NORMALISED) != 0,
+		.anisotropy = t->anisotropy,
+		.level_filter = t->level_filter,
+		.level_bias = t->level_bias,
+		.least_level = t->least_level,
+		.most_level = t->most_level,
+		.no_trilinear = (t->flags & NO_TRILINEAR) != 0,
+	};
+	return hook_cudaCreateTextureObject(out, &resource, &texture, view);
+}
+
+int surface_create(uint64_t *out, const struct driver_resource *r)
+{
+	struct api_resource resource;
+	return resource_of(r, &resource) ? hook_cudaCreateSurfaceObject(out, &resource) : cudaErrorInvalidValue;
+}
