@@ -10,7 +10,7 @@
 bool has_site(const struct ptx_instruction *i)
 {
 	if (i->space == SPACE_texture)
-		return !strncmp(i->opcode, "tex.", 4) || !strncmp(i->opcode, "suld.", 5) || !strncmp(i->opcode, "sust.", 5);
+		return !strncmp(i->opcode, "tex.", 4) || !strncmp(i->opcode, "tld4.", 5) || !strncmp(i->opcode, "suld.", 5) || !strncmp(i->opcode, "sust.", 5);
 	if (i->class != CODE_load && i->class != CODE_store && i->class != CODE_atomic)
 		return false;
 	switch (i->space) {

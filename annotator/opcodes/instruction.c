@@ -137,7 +137,7 @@ int lift_address(const struct lift_scope *s, const struct ptx_instruction *i, st
 {
 	struct opcode_work w = {.scope = s, .i = i, .out = out, .err = err};
 	const struct ptx_operand *o = address_of(i);
-	if (begins(i->opcode, "tex")) {
+	if (begins(i->opcode, "tex") || begins(i->opcode, "tld4")) {
 		split(&w, find_row(i->opcode));
 		if (!w.rc && !opcode_put_texture_address(&w))
 			opcode_refuse(&w, "this kind of texture is not lifted yet");

@@ -3,7 +3,8 @@ struct gs_texture {
 	ulong address, pitch, slice;
 	uint width, height, depth, channels, bits, kind, modes[3], filters, normalised, scaled;
 	float border[4];
-	uint linear, unused;
+	uint linear, levels, level_filters;
+	float level_bias, least_level, most_level;
 };
 /* The index in a dimension of so many elements; -1: outside. Only normalised coordinates wrap and mirror. */
 GS_INLINE int gs_texture_index(int i, int size, uint mode, uint normalised)
@@ -162,4 +163,65 @@ static void gs_texture_fetch(ulong object, uint dimensions, uint layered, int la
 	}
 	for (uint c = 0; c < 4; c++)
 		out[c] = as_uint((float)(sum[c] / 256.0));
+}
+/* A level of a mipmap, or a place between two of them, whose weight has 8 bits. Textures without levels are what they are. */
+static void gs_texture_fetch_level(ulong object, uint dimensions, uint layered, int layer, float fx, float fy, float fz, int ix, int iy, int iz, uint whole,
+	float level, uint real, __private uint *out)
+{
+	__global struct gs_texture *t = (__global struct gs_texture *)object;
+	float most = (float)(int)(t->levels - 1u), at = t->levels > 1u ? level + t->level_bias : 0.0f;
+	if (t->levels > 1u) {
+		most = t->most_level < most ? t->most_level : most;
+		at = at > most ? most : at;
+		at = at > t->least_level ? at : t->least_level; /* also what is not a number */
+		at = at > 0.0f ? at : 0.0f;
+	}
+	uint fixed = (uint)(at * 256.0f + 0.5f), weight = t->level_filters && real ? fixed & 255u : 0u;
+	uint lower = t->level_filters ? fixed >> 8 : (fixed + 128u) >> 8;
+	ulong record = object + (ulong)lower * sizeof(struct gs_texture);
+	gs_texture_fetch(record, dimensions, layered, layer, fx, fy, fz, ix, iy, iz, whole, real, out);
+	if (!weight)
+		return;
+	uint upper[4];
+	gs_texture_fetch(record + sizeof(struct gs_texture), dimensions, layered, layer, fx, fy, fz, ix, iy, iz, whole, real, upper);
+	for (uint c = 0; c < 4; c++)
+		out[c] = as_uint((float)(((double)as_float(out[c]) * (256u - weight) + (double)as_float(upper[c]) * weight) / 256.0));
+}
+/* The level at which an element is as large as a step: the larger of the two steps, in elements. */
+GS_INLINE float gs_texture_level_of(ulong object, uint dimensions, float ax, float ay, float az, float bx, float by, float bz)
+{
+	__global struct gs_texture *t = (__global struct gs_texture *)object;
+	float w = (float)t->width, h = dimensions > 1 ? (float)t->height : 0.0f, d = dimensions > 2 ? (float)t->depth : 0.0f;
+	float a = ax * w * ax * w + ay * h * ay * h + az * d * az * d, b = bx * w * bx * w + by * h * by * h + bz * d * bz * d;
+	return 0.5f * log2(a > b ? a : b);
+}
+/* tld4: one channel of the four elements that a linear filter would take, from the lower left around. */
+static void gs_texture_gather(ulong object, uint channel, float fx, float fy, uint real, __private uint *out)
+{
+	__global struct gs_texture *t = (__global struct gs_texture *)object;
+	int x = gs_texture_floor(gs_texture_coordinate(fx, t->width, t->normalised) - 0.5f);
+	int y = gs_texture_floor(gs_texture_coordinate(fy, t->height, t->normalised) - 0.5f);
+	for (uint k = 0; k < 4; k++) {
+		uint texel[4];
+		gs_texel(t, 2u, 0u, x + (int)(k == 1u || k == 2u), y + (int)(k < 2u), 0, real, texel);
+		out[k] = texel[channel];
+	}
+}
+/* Cubes: six layers, for +x, -x, +y, -y, +z, -z. A direction meets one of them; seams are not filtered across. */
+GS_INLINE int gs_cube_face(float x, float y, float z)
+{
+	float a = __builtin_fabsf(x), b = __builtin_fabsf(y), c = __builtin_fabsf(z);
+	return a >= b && a >= c ? (x < 0.0f) : b >= c ? 2 + (y < 0.0f) : 4 + (z < 0.0f);
+}
+GS_INLINE float gs_cube_x(float x, float y, float z)
+{
+	int face = gs_cube_face(x, y, z);
+	float s = face == 0 ? -z : face == 1 ? z : face == 5 ? -x : x, m = face < 2 ? x : face < 4 ? y : z;
+	return 0.5f * (s / __builtin_fabsf(m) + 1.0f);
+}
+GS_INLINE float gs_cube_y(float x, float y, float z)
+{
+	int face = gs_cube_face(x, y, z);
+	float s = face == 2 ? z : face == 3 ? -z : -y, m = face < 2 ? x : face < 4 ? y : z;
+	return 0.5f * (s / __builtin_fabsf(m) + 1.0f);
 }

@@ -1,4 +1,4 @@
-/* Fetches of textures, and accesses to surfaces. Both are named by an object, which is the address of a struct lifted_texture. They have one level only. */
+/* Fetches of textures, and accesses to surfaces. Both are named by an object, which is the address of a struct lifted_texture. Those of mipmaps lie behind one another. */
 #include "annotator/opcodes/opcode.h"
 
 #include <stdio.h>
@@ -7,9 +7,10 @@
 struct texture_form {
 	const char *word;
 	uint32_t dimensions, coordinates; /* coordinates: operands, with the layer first and those that only fill up */
-	bool layered;
+	bool layered, cube; /* a cube is six layers for each of its own */
 };
-static const struct texture_form forms[] = {{"1d", 1, 1, false}, {"2d", 2, 2, false}, {"3d", 3, 4, false}, {"a1d", 1, 2, true}, {"a2d", 2, 4, true}};
+static const struct texture_form forms[] = {{"1d", 1, 1, false, false}, {"2d", 2, 2, false, false}, {"3d", 3, 4, false, false}, {"a1d", 1, 2, true, false},
+					    {"a2d", 2, 4, true, false}, {"cube", 2, 4, false, true},    {"acube", 2, 4, true, true}};
 
 static const struct texture_form *form_of(const struct opcode_work *w)
 {
@@ -37,6 +38,27 @@ static bool check_object(struct opcode_work *w, const struct texture_form *f, ui
 	return !w->rc;
 }
 
+/* A direction in a cube: which layer, and where in it. */
+static void put_direction(struct opcode_work *w, const struct texture_form *f, const struct ptx_operand *at)
+{
+	static const char *const parts[] = {"gs_cube_face", ", gs_cube_x", ", gs_cube_y"};
+	opcode_put(w, ", 2u, 1u, ");
+	if (f->layered) {
+		opcode_put(w, "6 * ");
+		opcode_put_operand(w, at++, opcode_type_of("s32"));
+		opcode_put(w, " + ");
+	}
+	for (uint32_t part = 0; part < GS_ARRAY_LEN(parts); part++) {
+		opcode_put(w, "%s(", parts[part]);
+		for (uint32_t d = 0; d < 3; d++) {
+			opcode_put(w, d ? ", " : "");
+			opcode_put_operand(w, at + d, opcode_type_of("f32"));
+		}
+		opcode_put(w, ")");
+	}
+	opcode_put(w, ", 0.0f, 0, 0, 0, 0u");
+}
+
 /* Writes what gs_texture_fetch and gs_texture_address take first: the object, the form, and coordinates as reals and as integers. */
 static void put_place(struct opcode_work *w, const struct texture_form *f, bool whole)
 {
@@ -46,6 +68,10 @@ static void put_place(struct opcode_work *w, const struct texture_form *f, bool 
 	const struct ptx_operand *at = &w->i->operands[first + 1];
 	opcode_put(w, "(");
 	opcode_put_place(w, &w->i->operands[first], SPACE_global);
+	if (f->cube) {
+		put_direction(w, f, at);
+		return;
+	}
 	opcode_put(w, ", %uu, %uu, ", f->dimensions, f->layered);
 	if (f->layered)
 		opcode_put_operand(w, at++, opcode_type_of("s32"));
@@ -62,17 +88,35 @@ static void put_place(struct opcode_work *w, const struct texture_form *f, bool 
 	opcode_put(w, ", %uu", whole);
 }
 
-void opcode_write_tex(struct opcode_work *w)
+/* The level: as it is given, or of two gradients, which are vectors of 1, 2 or 4 elements. */
+static void put_level(struct opcode_work *w, const struct texture_form *f)
 {
-	const struct texture_form *f = form_of(w);
-	if (!f || w->type_count != 2 || w->types[0].bits != 32 || w->types[1].bits != 32 || w->results > 4 || !opcode_has(w, "v4")) {
+	uint32_t first = find_object(w), at = first + 1 + f->coordinates, each = f->dimensions == 3 ? 4 : f->dimensions;
+	bool gradients = opcode_has(w, "grad");
+	opcode_put(w, ", ");
+	if (f->cube || at + (gradients ? 2 * each : 1) > w->i->operand_count) {
 		opcode_refuse(w, "this kind of texture is not lifted yet");
 		return;
 	}
-	bool real = w->types[0].kind == 'f';
-	opcode_put(w, "{ uint gs_q[4]; gs_texture_fetch");
-	put_place(w, f, w->types[1].kind != 'f');
-	opcode_put(w, ", %uu, gs_q);\n", real);
+	if (!gradients) {
+		opcode_put_operand(w, &w->i->operands[at], opcode_type_of("f32"));
+		return;
+	}
+	opcode_put(w, "gs_texture_level_of(");
+	opcode_put_place(w, &w->i->operands[first], SPACE_global);
+	opcode_put(w, ", %uu", f->dimensions);
+	for (uint32_t k = 0; k < 6; k++) {
+		opcode_put(w, ", ");
+		if (k % 3 < f->dimensions)
+			opcode_put_operand(w, &w->i->operands[at + k / 3 * each + k % 3], opcode_type_of("f32"));
+		else
+			opcode_put(w, "0.0f");
+	}
+	opcode_put(w, ")");
+}
+
+static void take_results(struct opcode_work *w, bool real)
+{
 	for (uint32_t r = 0; r < w->results; r++) {
 		char text[32];
 		if (w->i->operands[r].reg < 0)
@@ -81,6 +125,50 @@ void opcode_write_tex(struct opcode_work *w)
 		opcode_assign(w, r, opcode_type_of(real ? "f32" : "u32"), text);
 	}
 	opcode_put(w, "}\n");
+}
+
+static bool check_texture(struct opcode_work *w, const struct texture_form *f)
+{
+	bool good = f && w->type_count == 2 && w->types[0].bits == 32 && w->types[1].bits == 32 && w->results <= 4 && opcode_has(w, "v4");
+	if (!good || (f->cube && w->types[1].kind != 'f'))
+		opcode_refuse(w, "this kind of texture is not lifted yet");
+	return !w->rc;
+}
+
+void opcode_write_tex(struct opcode_work *w)
+{
+	const struct texture_form *f = form_of(w);
+	if (!check_texture(w, f))
+		return;
+	bool real = w->types[0].kind == 'f', levels = opcode_has(w, "level") || opcode_has(w, "grad");
+	opcode_put(w, levels ? "{ uint gs_q[4]; gs_texture_fetch_level" : "{ uint gs_q[4]; gs_texture_fetch");
+	put_place(w, f, w->types[1].kind != 'f');
+	if (levels && !w->rc)
+		put_level(w, f);
+	opcode_put(w, ", %uu, gs_q);\n", real);
+	take_results(w, real);
+}
+
+void opcode_write_tld4(struct opcode_work *w)
+{
+	const struct texture_form *f = form_of(w);
+	uint32_t first = find_object(w);
+	if (!check_texture(w, f) || !check_object(w, f, first))
+		return;
+	if (strcmp(f->word, "2d") || w->types[1].kind != 'f') {
+		opcode_refuse(w, "this kind of texture is not lifted yet");
+		return;
+	}
+	bool real = w->types[0].kind == 'f';
+	opcode_put(w, "{ uint gs_q[4]; gs_texture_gather(");
+	opcode_put_place(w, &w->i->operands[first], SPACE_global);
+	opcode_put(w, ", %uu", opcode_has(w, "g") ? 1 : opcode_has(w, "b") ? 2 : opcode_has(w, "a") ? 3 : 0);
+	for (uint32_t d = 0; d < 2; d++) {
+		opcode_put(w, ", ");
+		opcode_put_operand(w, &w->i->operands[first + 1 + d], opcode_type_of("f32"));
+	}
+	opcode_put(w, ", %uu, gs_q);\n", real);
+	take_results(w, real);
 }
 
 bool opcode_put_texture_address(struct opcode_work *w)

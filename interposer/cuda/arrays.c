@@ -8,9 +8,10 @@
 #include "runtime/format/lifted.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-enum { ARRAY_LAYERED = 1, ARRAY_FLAGS = 1 | 2 | 8 /* layers, surfaces, gather */ };
+enum { ARRAY_LAYERED = 1, ARRAY_CUBE = 4, ARRAY_FLAGS = 1 | 2 | 4 | 8 /* layers, surfaces, cubes, gather */, MOST_LEVELS = 32 };
 
 struct cuda_array_record {
 	struct cuda_array_record *next;
@@ -20,8 +21,15 @@ struct cuda_array_record {
 	struct api_pitched memory;
 };
 
+struct mipmap_record {
+	struct mipmap_record *next;
+	unsigned count;
+	void *levels[MOST_LEVELS]; /* arrays */
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cuda_array_record *arrays; /* under the lock */
+static struct mipmap_record *mipmaps;    /* as well */
 
 const struct cuda_array_record *array_of(const void *handle)
 {
@@ -68,6 +76,8 @@ size_t array_element_bytes(const struct cuda_array_record *a)
 
 int hook_cudaMalloc3DArray(void **out, const struct api_channel *channel, struct api_extent extent, unsigned flags)
 {
+	if (flags & ARRAY_CUBE && (extent.width != extent.height || !extent.depth || extent.depth % 6))
+		return cudaErrorInvalidValue;
 	if (!out || !is_channel(channel) || !extent.width || (flags & ~(unsigned)ARRAY_FLAGS) || extent.width > UINT32_MAX / 16 ||
 	    extent.height > UINT32_MAX || extent.depth > UINT32_MAX)
 		return cudaErrorInvalidValue;
@@ -128,14 +138,102 @@ int hook_cudaGetChannelDesc(struct api_channel *out, const void *array)
 	return out ? hook_cudaArrayGetInfo(out, NULL, NULL, (void *)array) : cudaErrorInvalidValue;
 }
 
+/* ---- mipmaps ---- */
+
+static struct mipmap_record *mipmap_of(const void *handle)
+{
+	pthread_mutex_lock(&lock);
+	struct mipmap_record *m = mipmaps;
+	while (m && m != handle)
+		m = m->next;
+	pthread_mutex_unlock(&lock);
+	return m;
+}
+
+static size_t halved(size_t value, unsigned times)
+{
+	return value ? at_least_one(value >> times) : 0;
+}
+
+static void free_levels(struct mipmap_record *m)
+{
+	for (unsigned i = 0; i < m->count; i++)
+		hook_cudaFreeArray(m->levels[i]);
+	free(m);
+}
+
+int hook_cudaMallocMipmappedArray(void **out, const struct api_channel *channel, struct api_extent extent, unsigned levels, unsigned flags)
+{
+	bool layers = flags & (ARRAY_LAYERED | ARRAY_CUBE);
+	size_t longest = extent.width > extent.height ? extent.width : extent.height, most = 1;
+	longest = !layers && extent.depth > longest ? extent.depth : longest;
+	for (; longest > 1; longest /= 2)
+		most++;
+	if (!out || !levels || most > MOST_LEVELS)
+		return cudaErrorInvalidValue;
+	struct mipmap_record *m = calloc(1, sizeof *m);
+	int error = m ? cudaSuccess : cudaErrorMemoryAllocation;
+	for (; !error && m->count < levels && m->count < most; m->count += !error)
+		error = hook_cudaMalloc3DArray(&m->levels[m->count], channel,
+		                               (struct api_extent){halved(extent.width, m->count), halved(extent.height, m->count),
+		                                                   layers ? extent.depth : halved(extent.depth, m->count)}, flags);
+	if (error) {
+		if (m)
+			free_levels(m);
+		return error;
+	}
+	pthread_mutex_lock(&lock);
+	m->next = mipmaps;
+	mipmaps = m;
+	pthread_mutex_unlock(&lock);
+	*out = m;
+	return cudaSuccess;
+}
+
+int hook_cudaGetMipmappedArrayLevel(void **array, const void *mipmap, unsigned level)
+{
+	const struct mipmap_record *m = mipmap_of(mipmap);
+	if (!array || !m || level >= m->count)
+		return cudaErrorInvalidValue;
+	*array = m->levels[level];
+	return cudaSuccess;
+}
+
+int hook_cudaFreeMipmappedArray(void *mipmap)
+{
+	struct mipmap_record *m = mipmap_of(mipmap), **link = &mipmaps;
+	if (!m)
+		return mipmap ? cudaErrorInvalidValue : cudaSuccess;
+	pthread_mutex_lock(&lock);
+	while (*link != m)
+		link = &(*link)->next;
+	*link = m->next;
+	pthread_mutex_unlock(&lock);
+	free_levels(m);
+	return cudaSuccess;
+}
+
 /* ---- textures ---- */
 
-/* Kernels see the first member. The others are for questions. */
+/* Kernels see the first member, as many as there are levels. The others are for questions. */
 struct texture_object {
-	struct lifted_texture lifted;
 	struct api_resource resource;
 	struct api_texture texture;
+	struct lifted_texture levels[];
 };
+
+static struct texture_object *texture_of(uint64_t object)
+{
+	return object ? (struct texture_object *)((char *)(uintptr_t)object - offsetof(struct texture_object, levels)) : NULL;
+}
+
+static struct texture_object *texture_new(const struct api_resource *r, unsigned levels)
+{
+	struct texture_object *t = calloc(1, sizeof *t + levels * sizeof *t->levels);
+	if (t)
+		t->resource = *r;
+	return t;
+}
 
 static void set_channel(struct lifted_texture *t, const struct api_channel *c)
 {
@@ -189,24 +287,45 @@ static bool set_reading(struct lifted_texture *t, const struct api_texture *d)
 	       !(t->scaled && t->kind != 2 && t->bits == 32) && !(t->linear && (t->filters || t->normalised));
 }
 
+/* One level, or an array, or memory. */
+static bool set_level(struct lifted_texture *t, const struct api_resource *r, const struct api_texture *d, unsigned levels)
+{
+	t->levels = levels;
+	t->level_filters = d->level_filter == 1;
+	t->level_bias = d->level_bias;
+	t->least_level = d->least_level;
+	t->most_level = d->most_level;
+	return set_memory(t, r) && set_reading(t, d);
+}
+
 int hook_cudaCreateTextureObject(uint64_t *out, const struct api_resource *resource, const struct api_texture *texture, const void *view)
 {
 	if (!out || !resource || !texture)
 		return cudaErrorInvalidValue;
-	if (view || resource->kind == API_RESOURCE_MIPMAPS || texture->srgb) {
-		error_say_once("texture", "cudaCreateTextureObject: views, mipmaps and sRGB are not implemented yet");
+	if (view || texture->srgb) {
+		error_say_once("texture", "cudaCreateTextureObject: views and sRGB are not implemented yet");
 		return cudaErrorNotSupported;
 	}
-	struct texture_object *t = calloc(1, sizeof *t);
+	const struct mipmap_record *m = resource->kind == API_RESOURCE_MIPMAPS ? mipmap_of(resource->of.array) : NULL;
+	unsigned levels = m ? m->count : 1;
+	if (resource->kind == API_RESOURCE_MIPMAPS && !m)
+		return cudaErrorInvalidValue;
+	struct texture_object *t = texture_new(resource, levels);
 	if (!t)
 		return cudaErrorMemoryAllocation;
-	t->resource = *resource;
 	t->texture = *texture;
-	if (!set_memory(&t->lifted, resource) || !set_reading(&t->lifted, texture)) {
+	struct api_resource one = *resource;
+	bool good = true;
+	for (unsigned i = 0; good && i < levels; i++) {
+		if (m)
+			one = (struct api_resource){.kind = API_RESOURCE_ARRAY, .of.array = m->levels[i]};
+		good = set_level(&t->levels[i], &one, texture, levels);
+	}
+	if (!good) {
 		free(t);
 		return cudaErrorInvalidValue;
 	}
-	*out = (uint64_t)(uintptr_t)t;
+	*out = (uint64_t)(uintptr_t)t->levels;
 	return cudaSuccess;
 }
 
@@ -214,7 +333,7 @@ int hook_cudaGetTextureObjectResourceDesc(struct api_resource *out, uint64_t obj
 {
 	if (!out || !object)
 		return cudaErrorInvalidValue;
-	*out = ((const struct texture_object *)(uintptr_t)object)->resource;
+	*out = texture_of(object)->resource;
 	return cudaSuccess;
 }
 
@@ -222,7 +341,7 @@ int hook_cudaGetTextureObjectTextureDesc(struct api_texture *out, uint64_t objec
 {
 	if (!out || !object)
 		return cudaErrorInvalidValue;
-	*out = ((const struct texture_object *)(uintptr_t)object)->texture;
+	*out = texture_of(object)->texture;
 	return cudaSuccess;
 }
 
@@ -236,7 +355,7 @@ int hook_cudaDestroyTextureObject(uint64_t object)
 	uint64_t old = kept[next % KEPT];
 	kept[next++ % KEPT] = object;
 	pthread_mutex_unlock(&lock);
-	free((void *)(uintptr_t)old);
+	free(texture_of(old));
 	return cudaSuccess;
 }
 
@@ -247,12 +366,11 @@ int hook_cudaCreateSurfaceObject(uint64_t *out, const struct api_resource *resou
 	const struct cuda_array_record *a = resource && resource->kind == API_RESOURCE_ARRAY ? array_of(resource->of.array) : NULL;
 	if (!out || !a)
 		return cudaErrorInvalidValue;
-	struct texture_object *t = calloc(1, sizeof *t);
+	struct texture_object *t = texture_new(resource, 1);
 	if (!t)
 		return cudaErrorMemoryAllocation;
-	t->resource = *resource;
-	set_memory(&t->lifted, resource);
-	*out = (uint64_t)(uintptr_t)t;
+	set_memory(t->levels, resource);
+	*out = (uint64_t)(uintptr_t)t->levels;
 	return cudaSuccess;
 }
 

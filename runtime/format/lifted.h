@@ -122,7 +122,9 @@ struct lifted_texture {
 	uint32_t modes[3];                   /* of coordinates outside: 0 wrap, 1 clamp, 2 mirror, 3 border */
 	uint32_t filters, normalised, scaled; /* linear filter; coordinates are 0 to 1; integers are read as reals of -1 or 0 to 1 */
 	float border[4];
-	uint32_t linear, unused;             /* linear memory: elements outside are 0 */
+	uint32_t linear;                     /* linear memory: elements outside are 0 */
+	uint32_t levels, level_filters;      /* of a mipmap, whose levels lie behind one another, this one first; linear filter between two of them */
+	float level_bias, least_level, most_level;
 };
 
 /* Sizes of one kernel, from the section "lifted" of a result (protocol.h). */

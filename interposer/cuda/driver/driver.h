@@ -101,6 +101,7 @@ struct driver_plane { /* of two dimensions */
 	unsigned channels;
 };
 int array_create(void **out, const struct driver_array *a);
+int mipmap_create(void **out, const struct driver_array *a, unsigned levels);
 bool channel_of(int format, unsigned channels, struct api_channel *out); /* the runtime's struct for it; false: there is no such format */
 
 /* textures.c */

@@ -115,6 +115,14 @@ int array_create(void **out, const struct driver_array *a)
 	return hook_cudaMalloc3DArray(out, &channel, (struct api_extent){a->width, a->height, a->depth}, a->flags);
 }
 
+int mipmap_create(void **out, const struct driver_array *a, unsigned levels)
+{
+	struct api_channel channel;
+	if (!out || !a || !channel_of(a->format, a->channels, &channel))
+		return cudaErrorInvalidValue;
+	return hook_cudaMallocMipmappedArray(out, &channel, (struct api_extent){a->width, a->height, a->depth}, levels, a->flags);
+}
+
 /* ---- questions ---- */
 
 int allocation_range(void **begin, size_t *bytes, const void *address)

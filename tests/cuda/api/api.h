@@ -65,7 +65,7 @@ API(cudaFreeAsync, void *, void *);
 API(cudaDeviceGetDefaultMemPool, void **, int);
 API(cudaMemPoolSetAttribute, void *, int, void *);
 API(cudaMemPoolGetAttribute, void *, int, void *);
-API(cudaMallocMipmappedArray, void **, const void *, size_t, size_t, unsigned);
+API(cudaGetTextureReference, const void **, const void *);
 API(cudaMemcpyAsync_ptsz, void *, const void *, size_t, int, void *);
 API(cudaLaunchHostFunc_ptsz, void *, void (*)(void *), void *);
 API(cudaStreamCreateWithPriority, cudaStream_t *, unsigned, int);

@@ -19,6 +19,28 @@ static const char sums_ptx[] =
 	"\tsust.b.2d.b32.trap [%rd2, {%r4, %r3}], {%f8};\n"
 	"\tmul.wide.u32 %rd4, %r1, 4;\n\tadd.s64 %rd5, %rd3, %rd4;\n\tst.global.f32 [%rd5], %f8;\n\tret;\n}\n";
 
+#define ENTRY(name, registers, code) \
+	".visible .entry " name "(.param .u64 " name "_texture, .param .u64 " name "_out)\n{\n\t.reg .f32 %f<16>;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<6>;\n" registers \
+	"\tld.param.u64 %rd1, [" name "_texture];\n\tld.param.u64 %rd2, [" name "_out];\n\tcvta.to.global.u64 %rd2, %rd2;\n\tmov.u32 %r1, %tid.x;\n" \
+	"\tmul.wide.u32 %rd3, %r1, 16;\n\tadd.s64 %rd4, %rd2, %rd3;\n\tcvt.rn.f32.u32 %f5, %r1;\n" code \
+	"\tst.global.v4.f32 [%rd4], {%f1, %f2, %f3, %f4};\n\tret;\n}\n"
+/*
+ * Of a mipmap: the middle at level thread / 2, with the level given and by steps of 2^thread elements. Of an array: the red of the elements around
+ * (thread + 1, 2). Of a cube: what lies in one of the six directions, each with a little of the others.
+ */
+static const char samples_ptx[] =
+	".version 7.0\n.target sm_70\n.address_size 64\n"
+	ENTRY("by_level", "", "\tmul.f32 %f6, %f5, 0f3F000000;\n\tmov.f32 %f7, 0f3F000000;\n"
+	      "\ttex.level.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f7, %f7}], %f6;\n"
+	      "\tmov.f32 %f8, 0f00000000;\n\tex2.approx.f32 %f9, %f5;\n\tmul.f32 %f9, %f9, 0f3E000000;\n" /* 1/8 of the width is an element */
+	      "\ttex.grad.2d.v4.f32.f32 {%f2, %f3, %f4, %f10}, [%rd1, {%f7, %f7}], {%f8, %f9}, {%f8, %f8};\n\tmov.f32 %f3, %f8;\n\tmov.f32 %f4, %f8;\n")
+	ENTRY("gather", "", "\tadd.f32 %f6, %f5, 0f3F800000;\n\tmov.f32 %f7, 0f40000000;\n"
+	      "\ttld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f6, %f7}];\n")
+	ENTRY("in_cube", "\t.reg .pred %p<4>;\n", "\tand.b32 %r2, %r1, 1;\n\tshr.u32 %r3, %r1, 1;\n\tcvt.rn.f32.u32 %f6, %r2;\n\tfma.rn.f32 %f6, %f6, 0fC0800000, 0f40000000;\n"
+	      "\tsetp.eq.u32 %p1, %r3, 0;\n\tsetp.eq.u32 %p2, %r3, 1;\n\tsetp.eq.u32 %p3, %r3, 2;\n" /* 2 or -2 in one direction, 1/2 in the others */
+	      "\tselp.f32 %f7, %f6, 0f3F000000, %p1;\n\tselp.f32 %f8, %f6, 0f3F000000, %p2;\n\tselp.f32 %f9, %f6, 0f3F000000, %p3;\n"
+	      "\ttex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f7, %f8, %f9, %f9}];\n");
+
 /* CUmemAllocationProp and CUmemAccessDesc */
 struct memory_kind {
 	int type, handles, location, device;
@@ -180,6 +202,108 @@ static void textures(void)
 	GOOD(CU(cuArrayDestroy, void *)(array));
 }
 
+enum { FLOATS = 0x20, LINEAR = 1, NORMALISED = 2 };
+
+static uint64_t texture_of(int kind, void *array, const struct texture *how)
+{
+	uint64_t object = 0;
+	struct resource r = {.kind = kind, .of.array = array};
+	GOOD(CU(cuTexObjectCreate, uint64_t *, const struct resource *, const struct texture *, const void *)(&object, &r, how, NULL));
+	return object;
+}
+
+static void fill_array(void *array, const float *values, size_t columns, size_t rows)
+{
+	struct copy2d in = {{0, 0, 1, values, 0, NULL, 4 * columns}, {0, 0, 3, NULL, 0, array, 0}, 4 * columns, rows};
+	GOOD(CU(cuMemcpy2D_v2, const struct copy2d *)(&in));
+}
+
+/* Launches one of the kernels above. */
+static void sample(void *module, const char *name, uint64_t texture, unsigned threads, float (*out)[4])
+{
+	void *f;
+	address results;
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&results, threads * sizeof *out));
+	GOOD(CU(cuModuleGetFunction, void **, void *, const char *)(&f, module, name));
+	GOOD(((launch *)function("cuLaunchKernel"))(f, 1, 1, 1, threads, 1, 1, 0, NULL, (void *[]){&texture, &results}, NULL));
+	GOOD(CU(cuMemcpyDtoH_v2, void *, address, size_t)(out, results, threads * sizeof *out));
+	GOOD(CU(cuMemFree_v2, address)(results));
+}
+
+/* Four levels of 8 to 1 elements; level k is 10 k + 1 everywhere. Between levels there is a linear filter, and beyond the third it is the third. */
+static void mipmaps(void *module)
+{
+	void *mipmap, *level, *none;
+	float values[64], out[8][4];
+	GOOD(CU(cuMipmappedArrayCreate, void **, const struct array_shape *, unsigned)(&mipmap, &(struct array_shape){8, 8, 0, FLOATS, 1, 0}, 4));
+	for (unsigned k = 0; k < 4; k++) {
+		for (int i = 0; i < 64; i++)
+			values[i] = (float)(10 * k + 1);
+		GOOD(CU(cuMipmappedArrayGetLevel, void **, void *, unsigned)(&level, mipmap, k));
+		fill_array(level, values, 8u >> k, 8u >> k);
+	}
+	EXPECT(CU(cuMipmappedArrayGetLevel, void **, void *, unsigned)(&none, mipmap, 4), INVALID_VALUE);
+	struct texture how = {.filter = LINEAR, .flags = NORMALISED, .level_filter = LINEAR, .most_level = 2.5f};
+	sample(module, "by_level", texture_of(1, mipmap, &how), 8, out);
+	for (int i = 0; i < 8; i++) {
+		EXPECT(out[i][0], i < 5 ? 5 * i + 1 : 26);
+		EXPECT(out[i][1], i < 3 ? 10 * i + 1 : 26);
+	}
+	how.level_filter = 0, how.level_bias = 1.25f, how.most_level = 9;
+	sample(module, "by_level", texture_of(1, mipmap, &how), 8, out);
+	EXPECT(out[0][0], 11);
+	EXPECT(out[1][0], 21); /* of level 1.75 the nearest */
+	EXPECT(out[7][0], 31);
+	GOOD(CU(cuMipmappedArrayDestroy, void *)(mipmap));
+}
+
+static void gathers_and_cubes(void *module)
+{
+	enum { GATHER = 8, CUBE = 4 };
+	void *array, *cube;
+	float values[6 * 16], out[6][4];
+	struct texture how = {.modes = {1, 1, 1}};
+	for (int i = 0; i < 96; i++)
+		values[i] = (float)i;
+	GOOD(CU(cuArray3DCreate_v2, void **, const struct array_shape *)(&array, &(struct array_shape){8, 4, 0, FLOATS, 1, GATHER}));
+	fill_array(array, values, 8, 4);
+	sample(module, "gather", texture_of(0, array, &how), 6, out);
+	for (int i = 0; i < 6; i++) { /* elements i and i + 1 of rows 1 and 2: the lower row first, to the right and back */
+		EXPECT(out[i][0], 16 + i);
+		EXPECT(out[i][1], 17 + i);
+		EXPECT(out[i][2], 9 + i);
+		EXPECT(out[i][3], 8 + i);
+	}
+	GOOD(CU(cuArray3DCreate_v2, void **, const struct array_shape *)(&cube, &(struct array_shape){4, 4, 6, FLOATS, 1, CUBE}));
+	struct {
+		size_t x, y, z, level;
+		int kind;
+		const void *host;
+		address device;
+		void *array, *reserved;
+		size_t pitch, height;
+	} from = {.kind = 1, .host = values, .pitch = 16, .height = 4}, to = {.kind = 3, .array = cube};
+	struct {
+		__typeof__(from) from, to;
+		size_t width, height, depth;
+	} box = {from, to, 16, 4, 6};
+	GOOD(CU(cuMemcpy3D_v2, const void *)(&box));
+	how.flags = NORMALISED;
+	sample(module, "in_cube", texture_of(0, cube, &how), 6, out);
+	/* 1/2 of 2 is a quarter from the middle, which is 3 or 1 of 4: in x and y of the face, by the table of faces in CUDA's guide */
+	static const int x[6] = {1, 2, 2, 2, 2, 1}, y[6] = {1, 1, 2, 1, 1, 1};
+	for (int i = 0; i < 6; i++)
+		EXPECT(out[i][0], 16 * i + 4 * y[i] + x[i]);
+}
+
+static void samples(void)
+{
+	void *module;
+	GOOD(CU(cuModuleLoadData, void **, const void *)(&module, samples_ptx));
+	mipmaps(module);
+	gathers_and_cubes(module);
+}
+
 int main(void)
 {
 	void *context;
@@ -189,5 +313,6 @@ int main(void)
 	mapped_memory();
 	pools();
 	textures();
+	samples();
 	return verdict();
 }

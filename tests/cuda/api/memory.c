@@ -164,7 +164,8 @@ static void test_amount(void)
 
 static void test_pools(void)
 {
-	void *pool, *array;
+	void *pool;
+	const void *texture;
 	uint64_t threshold = 12345, kept = 0;
 	enum { RELEASE_THRESHOLD = 4 };
 	EXPECT(cudaDeviceGetDefaultMemPool(&pool, 0), 0);
@@ -172,7 +173,7 @@ static void test_pools(void)
 	EXPECT(cudaMemPoolGetAttribute(pool, RELEASE_THRESHOLD, &kept), 0);
 	EXPECT(kept, threshold);
 	EXPECT(cudaMemPoolGetAttribute(&kept, RELEASE_THRESHOLD, &kept), invalid_value);
-	EXPECT(cudaMallocMipmappedArray(&array, NULL, 8, 8, 0), not_supported);
+	EXPECT(cudaGetTextureReference(&texture, NULL), not_supported);
 }
 
 int main(void)
