@@ -63,7 +63,7 @@ PTX_READER = $(wildcard analysis/ptx/*.c) runtime/format/matrices.c
 # What writes single instructions, and what their text calls.
 LIFT_INSTRUCTIONS = $(wildcard annotator/opcodes/*.c) $(O)/builtin_lift.c runtime/format/matrices.c
 # What models and reports launches. It needs no driver.
-MODELLING = $(wildcard runtime/process/*.c runtime/timeline/*.c runtime/model/*.c runtime/advice/*.c runtime/estimates/*.c runtime/report/*.c)
+MODELLING = $(wildcard runtime/process/*.c runtime/timeline/*.c runtime/model/*.c runtime/advice/*.c runtime/estimates/*.c runtime/estimates/*/*.c runtime/report/*.c)
 CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
 PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js advice.js main.js page.css page.html)
 TESTS = $(wildcard tests/*.c $(foreach part,models analysis annotator runtime interposer,tests/$(part)/*.c tests/$(part)/*/*.c tests/$(part)/*/*/*.c)) tests/oracle/test_oracle.c tests/lift/pack.c tests/lift/runner.c tests/lift/traced.c
@@ -124,7 +124,7 @@ $(O)/cc_id.h: $(CC_SOURCES) $(CC_HEADERS) $(MAKEFILE_LIST)
 	$(QUIET)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # The same of what makes estimates: those in the cache are valid for the models that made them, and for no others.
-MODEL_SOURCES = $(MODELS) $(wildcard models/*.h models/*.def models/*/*.h models/*/*/*.h runtime/model/*.[ch] runtime/estimates/*.[ch])
+MODEL_SOURCES = $(MODELS) $(wildcard models/*.h models/*.def models/*/*.h models/*/*/*.h runtime/model/*.[ch] runtime/estimates/*.[ch] runtime/estimates/*/*.[ch])
 
 $(O)/model_id.h: $(MODEL_SOURCES) $(MAKEFILE_LIST)
 	$(QUIET)mkdir -p $(@D)

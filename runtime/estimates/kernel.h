@@ -5,7 +5,7 @@
 #include "runtime/estimates/counted.h"
 #include "runtime/estimates/memo.h"
 #include "runtime/estimates/outlook.h"
-#include "runtime/estimates/results.h"
+#include "runtime/estimates/kept/results.h"
 #include "runtime/estimates/sampling.h"
 
 enum { KNOWN_JOBS = 16 };

@@ -2,8 +2,8 @@
 #include "tests/tests.h"
 
 #include "runtime/config/cache.h"
-#include "runtime/estimates/estimate_bytes.h"
-#include "runtime/estimates/results.h"
+#include "runtime/estimates/kept/estimate_bytes.h"
+#include "runtime/estimates/kept/results.h"
 #include "runtime/model/simulation.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "runtime/config/cache.h"
 #include "runtime/config/log.h"
 #include "runtime/estimates/estimates.h"
-#include "runtime/estimates/results.h"
+#include "runtime/estimates/kept/results.h"
 #include "runtime/format/profile_file.h"
 #include "runtime/format/protocol.h"
 #include "runtime/model/profile.h"

@@ -10,7 +10,7 @@
 
 #include "runtime/config/log.h"
 #include "runtime/estimates/estimates.h"
-#include "runtime/estimates/results.h"
+#include "runtime/estimates/kept/results.h"
 #include "runtime/guest/launches/launch.h"
 #include "runtime/guest/launches/traced.h"
 #include "runtime/guest/driver/simulation.h"

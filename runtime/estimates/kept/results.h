@@ -6,8 +6,8 @@
  * first use of a kernel, and written when the program ends, so that no launch costs a disk access. Launches that were not
  * simulated, because they are like others, are not in it: a run gives the same estimates with the cache and without.
  */
-#ifndef GPUSIM_RUNTIME_ESTIMATES_RESULTS_H
-#define GPUSIM_RUNTIME_ESTIMATES_RESULTS_H
+#ifndef GPUSIM_RUNTIME_ESTIMATES_KEPT_RESULTS_H
+#define GPUSIM_RUNTIME_ESTIMATES_KEPT_RESULTS_H
 
 #include "runtime/model/launch_record.h"
 

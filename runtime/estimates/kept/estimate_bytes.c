@@ -1,5 +1,5 @@
 /* Every member of struct estimate has a row here: how it is written, and which values it may have. */
-#include "runtime/estimates/estimate_bytes.h"
+#include "runtime/estimates/kept/estimate_bytes.h"
 
 #include <math.h>
 #include <string.h>

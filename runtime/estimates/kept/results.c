@@ -1,9 +1,9 @@
 /* Estimates in the cache on disk; see results.h. */
-#include "runtime/estimates/results.h"
+#include "runtime/estimates/kept/results.h"
 
 #include "model_id.h" /* GPUSIM_MODEL_ID: a hash of the models' sources, made by the Makefile */
 #include "runtime/config/cache.h"
-#include "runtime/estimates/estimate_bytes.h"
+#include "runtime/estimates/kept/estimate_bytes.h"
 #include "runtime/format/protocol.h"
 #include "runtime/model/simulation.h"
 

@@ -1,7 +1,7 @@
 /* estimate_bytes: an estimate as bytes of a file, and back. The bytes are of no use to another build: whoever keeps them must know whose
  * they are. */
-#ifndef GPUSIM_RUNTIME_ESTIMATES_ESTIMATE_BYTES_H
-#define GPUSIM_RUNTIME_ESTIMATES_ESTIMATE_BYTES_H
+#ifndef GPUSIM_RUNTIME_ESTIMATES_KEPT_ESTIMATE_BYTES_H
+#define GPUSIM_RUNTIME_ESTIMATES_KEPT_ESTIMATE_BYTES_H
 
 #include "models/models.h"
 
