@@ -54,40 +54,69 @@ RULE(doubles)
 	snprintf(t->advice.evidence, sizeof t->advice.evidence, "%.0f%% of the instructions are of double precision", 100 * doubles / all);
 }
 
-/* Executions of a line, without those that access memory, over all. */
-static double computing_of(const struct advice_case *c, uint16_t file, uint32_t line)
+/* What a line computes; executions. */
+struct computing {
+	double all;       /* without accesses to memory */
+	double divisions; /* of integers, by a number that the compiler does not know: each is some twenty instructions of the chip */
+	double library;   /* of functions such as sin, and divisions of floats, of which there are shorter ones */
+};
+
+static struct computing computing_of(const struct advice_case *c, const struct advice_line *line)
 {
-	double sum = 0, all = 0;
+	struct computing sum = {0};
 	for (uint32_t i = 0; i < c->launch->code->code_count; i++) {
 		const struct code_instruction *in = &c->launch->code->code[i];
 		double n = code_is_memory(in->class) ? 0 : c->survey->instructions[i].executions;
-		all += n;
-		sum += in->file == file && in->line == line ? n : 0;
+		if (line && (in->file != line->file || in->line != line->line))
+			continue;
+		sum.all += n;
+		sum.divisions += in->class == CODE_int_div ? n : 0;
+		sum.library += in->class == CODE_fp32_div || (in->flags & CODE_EXPANDED) ? n : 0;
 	}
-	return all > 0 ? sum / all : 0;
+	return sum;
 }
 
-/* Twice as many schedulers and units: what half of the instructions would save, and the line's part of that. */
+/* What the line could do with fewer instructions. NULL: nothing that is known. */
+static const char *cheaper_way(const struct computing *line, char *what, size_t size)
+{
+	static const double least = 0.05; /* of the line's instructions of PTX; a division of integers is more of the chip's */
+	if (line->divisions >= least * line->all) {
+		snprintf(what, size, "which divides integers");
+		return "divide by a number that the compiler knows, by a power of 2 with a shift or a mask, or once before the loop";
+	}
+	if (line->library >= least * line->all) {
+		snprintf(what, size, "which divides floats or calls functions of the library");
+		return "use native_divide, native_sin and the like where these are exact enough, or compute it once before the loop";
+	}
+	return NULL;
+}
+
+/* Twice as many schedulers and units: what half of the instructions would save, and the line's part of that. Only of a line that can do
+ * with fewer: a kernel that computes what it must is not blamed for it. */
 RULE(instructions)
 {
 	static const enum cycle_kind kinds[] = {CYCLES_issue, CYCLES_unit_fp32, CYCLES_unit_int, CYCLES_unit_sfu, CYCLES_fetch};
 	const struct advice_line *hottest = NULL;
-	double most = 0;
+	struct computing line = {0}, kernel = computing_of(c, NULL);
+	char what[64];
 	if (share_of(c->estimate, kinds, GS_ARRAY_LEN(kinds)) < 0.5)
 		return;
 	for (size_t i = 0; i < c->line_count; i++) {
-		double share = c->lines[i].line ? computing_of(c, c->lines[i].file, c->lines[i].line) : 0;
-		if (share > most) {
-			most = share;
+		struct computing own = c->lines[i].line ? computing_of(c, &c->lines[i]) : (struct computing){0};
+		if (own.all > line.all) {
+			line = own;
 			hottest = &c->lines[i];
 		}
 	}
-	struct advice_trial *t = most > 0.5 ? advice_try_gpu(rule, c, out) : NULL;
+	double most = kernel.all > 0 ? line.all / kernel.all : 0;
+	const char *remedy = most > 0.5 ? cheaper_way(&line, what, sizeof what) : NULL;
+	struct advice_trial *t = remedy ? advice_try_gpu(rule, c, out) : NULL;
 	if (!t)
 		return;
 	advice_place(c, hottest, t);
 	t->change.line = 0;
 	t->share = most;
+	t->advice.remedy = remedy;
 	t->gpu->schedulers_per_sm *= 2;
 	t->gpu->fetches_per_cycle *= 2;
 	t->gpu->fp32_units *= 2;
@@ -97,6 +126,6 @@ RULE(instructions)
 	t->gpu->register_banks *= 2;
 	t->gpu->operand_collectors *= 2;
 	t->gpu->result_buses *= 2;
-	snprintf(t->advice.evidence, sizeof t->advice.evidence, "%.0f%% of the kernel's instructions are of this line, and the SMs are busy with instructions; half as many",
-	         100 * most);
+	snprintf(t->advice.evidence, sizeof t->advice.evidence, "the SMs are busy with instructions, %.0f%% of them of this line, %s; half as many",
+	         100 * most, what);
 }

@@ -13,7 +13,7 @@ const struct advice_rule advice_rules[] = {
 	{"divergence", "let work-items of one warp, 32 in a row, take the same way", advise_divergence},
 	{"occupancy", "", advise_occupancy},
 	{"double-precision", "compute in single precision where that is exact enough", advise_doubles},
-	{"instructions", "compute less there: take what does not change out of the loop, and avoid divisions and remainders", advise_instructions},
+	{"instructions", "", advise_instructions},
 	{"groups", "divide the work into more groups, so that all SMs are busy to the end", advise_groups},
 };
 const size_t advice_rule_count = GS_ARRAY_LEN(advice_rules);

@@ -87,6 +87,8 @@ check "single precision is not blamed" silent doubles_good double-precision
 check "a line with most of the instructions is found" saves instructions_bad instructions 15 60
 check "its line is named" names_line instructions_bad instructions '% by'
 check "a kernel that waits for memory is not told to compute less" silent coalescing_good instructions
+check "one that is busy with what it must compute is not told so either" silent instructions_good instructions
+check "nor one that reads local memory" silent conflicts_good instructions
 check "many short launches are found" launches_found
 check "a few launches are not blamed" silent None launches
 check "copies that could overlap are found" copies_found
