@@ -381,14 +381,33 @@ static uint64_t resident_on_gpu(const struct gpu *gpu, const struct estimate *e)
 	return multiply_saturated(resident_groups(e), gpu->sm_count);
 }
 
+/* The first groups of the launch: fewer in the last dimensions. What stands for groups is spread over these as it was over all. */
+static struct launch_warps first_groups(const struct launch_warps *all, uint64_t most)
+{
+	struct launch_warps w = *all;
+	if (!most || most >= all->groups)
+		return w;
+	w.groups = most;
+	uint64_t below[3] = {1, w.grid[0], multiply_saturated(w.grid[0], w.grid[1])}; /* groups of a step in the dimension */
+	if (!w.grid[0] || multiply_saturated(below[2], w.grid[2]) != all->groups)
+		return w;
+	for (int d = 2; d >= 0; d--) {
+		uint64_t fit = most / below[d] ? most / below[d] : 1;
+		w.grid[d] = w.grid[d] < fit ? w.grid[d] : fit;
+	}
+	w.groups = w.grid[0] * w.grid[1] * w.grid[2];
+	return w;
+}
+
 /* The same, as options->change has it. shares: of lanes, by block, or NULL. */
-static int run_changed(const struct gpu *gpu, const struct launch_profile *launch, const struct launch_warps *warps, const double *shares,
+static int run_changed(const struct gpu *gpu, const struct launch_profile *launch, const struct launch_warps *all, const double *shares,
                        const struct model_options *options, struct estimate *out, struct gs_error *err)
 {
+	struct launch_warps warps = first_groups(all, options->most_groups);
 	struct changed_warps c;
 	if (!options->change)
-		return run_machine(gpu, launch, warps, options, out, err);
-	int result = changed_warps_make(gpu, options->change, warps, shares, resident_on_gpu(gpu, out), &c);
+		return run_machine(gpu, launch, &warps, options, out, err);
+	int result = changed_warps_make(gpu, options->change, &warps, shares, resident_on_gpu(gpu, out), &c);
 	if (result)
 		return result;
 	result = run_machine(gpu, launch, &c.warps, options, out, err);

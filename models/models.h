@@ -66,6 +66,7 @@ struct model_options {
 	bool hierarchy; /* model memory after L1 */
 	uint32_t iterations; /* of the fixed point, at most */
 	const struct warps_change *change; /* time the launch without this cause of lost time; NULL: as it is */
+	uint64_t most_groups; /* time a launch of so many of its groups, about; 0: of all */
 };
 
 enum { ESTIMATE_MAX_LINES = 8 }; /* what a report has room for */

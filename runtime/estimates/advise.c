@@ -2,6 +2,7 @@
 #include "runtime/estimates/advise.h"
 
 #include "runtime/advice/advice.h"
+#include "runtime/estimates/allot.h"
 #include "runtime/estimates/kernel.h"
 #include "runtime/model/trace_decode.h"
 
@@ -11,12 +12,26 @@
 struct advising {
 	struct crew_job crew; /* the first member */
 	struct estimate_job *job;
+	const struct launch_record *launch;
+	const struct kept_trace *kept; /* its trace; NULL: none */
+	struct advice_trials *proposed; /* owned; NULL: not yet, or not any more */
+	bool only_propose;
 	double trials; /* that there is room for */
+	uint64_t part; /* groups that they are made with; 0: all */
+	double needed_s; /* more than 0: nothing was tried, because it would take so long */
+	struct advising *next; /* of those for the end */
+	uint64_t bytes;        /* likewise: that it holds */
 	struct advice_list list;
 	bool worked_out, done; /* done: under jobs_lock */
 };
 
 /* ---- what there is room for ---- */
+
+static double groups_of(const struct estimate_job *job)
+{
+	const uint64_t *g = job->profile.groups;
+	return (double)g[0] * (double)g[1] * (double)g[2];
+}
 
 static double work_of(const struct estimate *e)
 {
@@ -31,31 +46,34 @@ static double affordable(const struct advice_budget *b, const struct simulation 
 	return sim->options.advice.number == ADVICE_ALWAYS ? ADVICE_TRIALS * 1e6 : fmin(ADVICE_TRIALS, left / fmax(work, 1));
 }
 
-double advice_due(const struct simulation *sim, struct advice_budget *b, struct estimate_job *job)
+enum advice_when advice_due(const struct simulation *sim, struct advice_budget *b, struct estimate_job *job, double *trials)
 {
-	static const double longer = 1.25, least_share = 0.01, usual_trials = 2; /* least_share: of the run up to now */
+	static const double longer = 1.25, least_share = 0.01; /* least_share: of the run up to now */
 	const struct estimate *e = &job->estimate;
+	*trials = 0;
 	b->simulated += e->sampled ? 0 : work_of(e);
 	b->time_ns += e->time_ns;
 	if (sim->options.advice.number == ADVICE_NEVER || (sim->options.report.number & REPORT_NONE) || e->sampled || job->state != JOB_DONE)
-		return 0;
+		return ADVICE_NOT;
 	if (e->time_ns < least_share * b->time_ns || e->time_ns <= longer * job->kernel->advised_ns)
-		return 0;
-	double trials = affordable(b, sim, work_of(e));
-	if (trials < 1)
-		return 0;
-	b->spent += fmin(trials, usual_trials) * work_of(e);
+		return ADVICE_NOT;
 	job->kernel->advised_ns = e->time_ns;
-	return trials;
+	*trials = sim->options.budget.number ? 0 : affordable(b, sim, work_of(e));
+	if (*trials < TRIALS_USUAL) {
+		*trials = 0;
+		return ADVICE_LATER;
+	}
+	b->spent += TRIALS_USUAL * work_of(e);
+	return ADVICE_NOW;
 }
 
 /* ---- on a thread of the crew ---- */
 
 /* Trials are kept beside the estimates of the kernel. */
-static void trial_key(const struct estimate_job *job, const struct advice_trial *t, const struct gpu *gpu, char key[33])
+static void trial_key(const struct estimate_job *job, const struct advice_trial *t, uint64_t part, const struct gpu *gpu, char key[33])
 {
 	struct gs_buf all = {0};
-	uint64_t numbers[] = {t->change.kind, t->change.line, t->change.file};
+	uint64_t numbers[] = {t->change.kind, t->change.line, t->change.file, part};
 	gs_buf_add(&all, job->key, sizeof job->key);
 	gs_buf_add(&all, numbers, sizeof numbers);
 	gs_buf_add(&all, gpu, sizeof *gpu);
@@ -68,20 +86,27 @@ static const struct gpu *gpu_of(const struct estimate_job *job)
 	return &job->sim->targets[job->target].gpu;
 }
 
-static int time_trial(const struct estimate_job *job, const struct advice_trial *t, struct estimate *out)
+static int time_trial(const struct estimate_job *job, const struct advice_trial *t, uint64_t part, struct estimate *out)
 {
 	const struct gpu *gpu = t->gpu ? t->gpu : gpu_of(job);
 	struct model_options options = job->sim->model;
 	struct results *results = job->kernel->results;
 	char key[33];
-	trial_key(job, t, gpu, key);
+	trial_key(job, t, part, gpu, key);
 	if (results && results_find(results, key, job->profile.code, out, NULL))
 		return 0;
 	options.change = t->change.kind == CHANGE_none ? NULL : &t->change;
+	options.most_groups = part;
 	int result = job_model(job, gpu, &options, out);
 	if (results && !result)
 		results_keep(results, key, job->profile.code, out, NULL);
 	return result;
+}
+
+/* What is wrong with the number of groups does not show in a part of them. */
+static bool can_be_tried(const struct advising *a, const struct advice_trial *t)
+{
+	return t->work <= a->trials && !(a->part && t->change.kind == CHANGE_groups);
 }
 
 static void run_trials(struct advising *a, struct advice_trials *trials)
@@ -89,35 +114,56 @@ static void run_trials(struct advising *a, struct advice_trials *trials)
 	struct estimate e;
 	for (size_t i = 0; i < trials->count; i++) {
 		struct advice_trial *t = &trials->list[i];
-		if (t->work > a->trials)
+		if (!can_be_tried(a, t))
 			continue;
 		a->trials -= t->work;
-		if (!time_trial(a->job, t, &e))
+		if (!time_trial(a->job, t, a->part, &e))
 			t->time_ns = e.time_ns;
 	}
 }
 
-static void work_out(struct advising *a)
+/* The launch as it is, with as many groups as the trials have. */
+static double compared_ns(const struct advising *a)
+{
+	static const struct advice_trial as_it_is;
+	struct estimate e;
+	if (!a->part)
+		return a->job->estimate.time_ns;
+	return time_trial(a->job, &as_it_is, a->part, &e) ? 0 : e.time_ns;
+}
+
+static void propose(struct advising *a)
 {
 	const struct estimate_job *job = a->job;
 	struct launch_survey survey = {.instructions = calloc(job->profile.code->code_count + 1u, sizeof *survey.instructions)};
-	struct advice_trials *trials = calloc(1, sizeof *trials);
-	if (survey.instructions && trials && !job_survey(job, &survey) &&
-	    !advice_propose(gpu_of(job), &job->profile, &job->estimate, &survey, trials)) {
-		run_trials(a, trials);
-		advice_finish(trials, job->estimate.time_ns, &a->list);
-		a->worked_out = true;
+	a->proposed = calloc(1, sizeof *a->proposed);
+	if (!survey.instructions || !a->proposed || job_survey(job, &survey) ||
+	    advice_propose(gpu_of(job), &job->profile, &job->estimate, &survey, a->proposed)) {
+		free(a->proposed);
+		a->proposed = NULL;
 	}
-	if (trials)
-		advice_trials_free(trials);
-	free(trials);
 	free(survey.instructions);
+}
+
+static void work_out(struct advising *a)
+{
+	if (!a->proposed)
+		return;
+	double compared = a->proposed->count ? compared_ns(a) : 0;
+	run_trials(a, a->proposed);
+	advice_finish(a->proposed, compared, &a->list);
+	a->list.time_ns = a->job->estimate.time_ns;
+	a->list.part = a->part ? (double)a->part / groups_of(a->job) : 0;
+	a->worked_out = true;
 }
 
 static void run_advising(struct crew_job *crew)
 {
 	struct advising *a = (struct advising *)crew;
-	work_out(a);
+	if (!a->proposed)
+		propose(a);
+	if (!a->only_propose)
+		work_out(a);
 	job_drop_trace(a->job);
 	void (*moved)(void *) = a->job->moved;
 	void *ctx = a->job->moved_ctx;
@@ -131,20 +177,18 @@ static void run_advising(struct crew_job *crew)
 
 /* ---- */
 
-struct advising *advising_new(struct estimate_job *job, struct decoded_trace *trace, double trials)
+struct advising *advising_new(struct estimate_job *job, const struct launch_record *launch, const struct kept_trace *kept)
 {
 	struct advising *a = calloc(1, sizeof *a);
-	if (!a) {
-		decoded_trace_release(trace);
-		return NULL;
-	}
-	*a = (struct advising){.crew = {.run = run_advising, .priority = -1}, .job = job, .trials = trials};
-	job_set_trace(job, trace);
+	if (a)
+		*a = (struct advising){.crew = {.run = run_advising, .priority = -1}, .job = job, .launch = launch, .kept = kept};
 	return a;
 }
 
-void advising_start(struct advising *a, struct crew *crew)
+void advising_start(struct advising *a, double trials, struct crew *crew)
 {
+	a->trials = trials;
+	job_set_trace(a->job, a->kept ? trace_decode(a->job->sim, a->launch->artifact, a->kept) : NULL);
 	if (crew)
 		crew_add(crew, &a->crew);
 	else
@@ -171,5 +215,155 @@ void advising_end(struct advising *a, struct simulation *sim)
 {
 	if (a->worked_out)
 		stats_set_advice(&sim->stats, a->job->record.kernel_name, a->job->target, &a->list);
+	else if (a->needed_s > 0)
+		stats_set_untried(&sim->stats, a->job->record.kernel_name, a->job->target, a->needed_s);
+	if (a->proposed)
+		advice_trials_free(a->proposed);
+	free(a->proposed);
 	free(a);
+}
+
+/* ---- at the end ---- */
+
+enum { MOST_LATER = 16 };
+
+/* Trials, each as much work as the launch; TRIALS_USUAL: not known. */
+static double wanted_by(const struct advising *a)
+{
+	double sum = 0;
+	for (size_t i = 0; a->proposed && i < a->proposed->count; i++)
+		sum += a->proposed->list[i].work;
+	return a->proposed ? sum : TRIALS_USUAL;
+}
+
+/* Nothing is tried. The launch may go. */
+static void give_up(struct advising *a, bool noted)
+{
+	a->needed_s = noted ? fmax(wanted_by(a), 1) * work_of(&a->job->estimate) / TRIAL_WORK_PER_S : 0;
+	a->done = true; /* no other thread knows it yet */
+}
+
+static void leave_out(struct advice_budget *b, struct advising *a, bool noted)
+{
+	struct advising **link = &b->later;
+	while (*link && *link != a)
+		link = &(*link)->next;
+	if (*link) {
+		*link = a->next;
+		b->later_count--;
+		b->later_bytes -= a->bytes;
+	}
+	give_up(a, noted);
+}
+
+void advice_drop_later(struct advice_budget *b)
+{
+	while (b->later)
+		leave_out(b, b->later, false);
+}
+
+static struct advising *shortest_later(const struct advice_budget *b)
+{
+	struct advising *shortest = b->later;
+	for (struct advising *a = b->later; a; a = a->next)
+		if (a->job->estimate.time_ns < shortest->job->estimate.time_ns)
+			shortest = a;
+	return shortest;
+}
+
+void advising_put_off(struct advising *a, struct advice_budget *b, uint64_t bytes, uint64_t most_bytes)
+{
+	for (struct advising *other = b->later, *next; other; other = next) {
+		next = other->next;
+		if (other->job->kernel == a->job->kernel)
+			leave_out(b, other, false); /* a longer launch stands for the kernel now */
+	}
+	if (b->later_bytes + bytes > most_bytes) {
+		leave_out(b, a, true);
+		return;
+	}
+	a->bytes = bytes;
+	a->next = b->later;
+	b->later = a;
+	b->later_bytes += bytes;
+	if (++b->later_count > MOST_LATER)
+		leave_out(b, shortest_later(b), true);
+}
+
+struct late {
+	struct advising *advising;
+	struct trial_candidate candidate;
+};
+
+static int longest_first(const void *x, const void *y)
+{
+	const struct late *a = x, *b = y;
+	if (a->candidate.share != b->candidate.share)
+		return a->candidate.share < b->candidate.share ? 1 : -1;
+	return a->advising->launch->seq < b->advising->launch->seq ? -1 : a->advising->launch->seq > b->advising->launch->seq;
+}
+
+static struct trial_candidate candidate_of(struct simulation *sim, const struct advising *a)
+{
+	const struct estimate *e = &a->job->estimate;
+	return (struct trial_candidate){
+		.share = stats_kernel_share(&sim->stats, a->job->record.kernel_name, a->job->target), .wanted = wanted_by(a), .simulated = work_of(e),
+		.executed = (double)e->warp_instructions, .groups = (uint64_t)groups_of(a->job),
+		.at_once = (uint64_t)e->occupancy.blocks_per_sm * gpu_of(a->job)->sm_count,
+	};
+}
+
+static void propose_late(struct late *l, struct crew *crew)
+{
+	l->advising->only_propose = true;
+	advising_start(l->advising, 0, crew);
+}
+
+static void try_late(struct late *l, struct crew *crew)
+{
+	l->advising->only_propose = l->advising->done = false;
+	l->advising->part = l->candidate.part;
+	if (l->candidate.trials >= fmin(l->candidate.wanted, 1))
+		advising_start(l->advising, l->candidate.trials, crew);
+	else
+		give_up(l->advising, true);
+}
+
+/* As many at a time as there are threads: each has a decoded trace. */
+static void for_all_late(struct late *list, size_t count, struct crew *crew, void (*start)(struct late *l, struct crew *crew))
+{
+	size_t at_once = crew ? crew_threads(crew) : 1;
+	for (size_t i = 0; i < count; i++) {
+		if (i >= at_once)
+			advising_wait(list[i - at_once].advising);
+		start(&list[i], crew);
+	}
+	for (size_t i = 0; i < count; i++)
+		advising_wait(list[i].advising);
+}
+
+static void allot_late(struct late *list, size_t count, struct simulation *sim, double seconds)
+{
+	struct trial_candidate candidates[MOST_LATER];
+	for (size_t i = 0; i < count; i++)
+		list[i].candidate = candidate_of(sim, list[i].advising);
+	qsort(list, count, sizeof *list, longest_first);
+	for (size_t i = 0; i < count; i++)
+		candidates[i] = list[i].candidate;
+	allot_trials(candidates, count, fmin(seconds, TRIALS_AT_END_S) * TRIAL_WORK_PER_S);
+	for (size_t i = 0; i < count; i++)
+		list[i].candidate = candidates[i];
+}
+
+void advice_finish_later(struct advice_budget *b, struct simulation *sim, struct crew *crew, double seconds)
+{
+	struct late list[MOST_LATER];
+	size_t count = 0;
+	for (struct advising *a = b->later; a && count < MOST_LATER; a = a->next)
+		list[count++] = (struct late){.advising = a};
+	b->later = NULL;
+	b->later_count = b->later_bytes = 0;
+	for_all_late(list, count, crew, propose_late);
+	allot_late(list, count, sim, seconds);
+	for_all_late(list, count, crew, try_late);
 }

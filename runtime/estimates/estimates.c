@@ -2,6 +2,7 @@
 #include "runtime/estimates/estimates.h"
 
 #include "runtime/estimates/advise.h"
+#include "runtime/estimates/allot.h"
 #include "runtime/estimates/before.h"
 #include "runtime/estimates/budget.h"
 #include "runtime/estimates/job.h"
@@ -35,6 +36,7 @@ struct pending {
 		bool own;                 /* the job is of this launch */
 		const char *failure;
 		struct advising *advising; /* NULL: none */
+		double trials;             /* that it may make now; 0: it is for the end */
 	} targets[];
 };
 
@@ -555,9 +557,8 @@ static void take_result(struct estimates *e, struct pending *p, size_t t)
 	trace_need(p->launch->facts, p->launch->global, p->launch->local, &job->estimate.needed);
 	if (!e->budget.most_ns && !p->uncounted && sampling_check_due(job))
 		check_error(e, p, t);
-	double trials = e->budget.most_ns || p->uncounted ? 0 : advice_due(e->sim, &e->advice, job);
-	if (trials > 0)
-		p->targets[t].advising = advising_new(job, decode(e, p->launch, p->trace), trials);
+	if (!p->uncounted && advice_due(e->sim, &e->advice, job, &p->targets[t].trials) != ADVICE_NOT)
+		p->targets[t].advising = advising_new(job, p->launch, p->trace);
 }
 
 static void pending_free(struct estimates *e, struct pending *p)
@@ -580,6 +581,14 @@ static void pending_free(struct estimates *e, struct pending *p)
 	free(p);
 }
 
+/* Those for the end hold counters until then: little of what there is room for, or none. */
+static void put_off(struct estimates *e, struct pending *p, struct advising *a)
+{
+	enum { SHARE = 4 };
+	bool held = !p->packed && !p->given_back;
+	advising_put_off(a, &e->advice, held ? UINT64_MAX / 2 : p->packed ? counters_packed_bytes(p->packed) : 0, e->sim->options.counter_memory.number / SHARE);
+}
+
 /* The program needs the memory of the counters back. */
 static void start_advising(struct estimates *e, struct pending *p)
 {
@@ -588,9 +597,13 @@ static void start_advising(struct estimates *e, struct pending *p)
 		any |= p->targets[t].advising != NULL;
 	if (any && !p->packed && !p->given_back)
 		pack(e, p);
-	for (size_t t = 0; t < e->sim->target_count && any; t++)
-		if (p->targets[t].advising)
-			advising_start(p->targets[t].advising, e->crew);
+	for (size_t t = 0; t < e->sim->target_count && any; t++) {
+		struct advising *a = p->targets[t].advising;
+		if (a && p->targets[t].trials >= 1)
+			advising_start(a, p->targets[t].trials, e->crew);
+		else if (a)
+			put_off(e, p, a);
+	}
 }
 
 static void commit(struct estimates *e, struct pending *p)
@@ -625,6 +638,8 @@ static void free_left(struct estimates *e)
 
 void estimates_finish_advice(struct estimates *e)
 {
+	uint64_t left_ns = e->budget.most_ns > e->budget.spent_ns ? e->budget.most_ns - e->budget.spent_ns : 0;
+	advice_finish_later(&e->advice, e->sim, e->crew, e->budget.most_ns ? (double)left_ns / 1e9 : TRIALS_AT_END_S);
 	for (struct pending *p = e->left; p; p = p->next)
 		for (size_t t = 0; t < e->sim->target_count; t++)
 			if (p->targets[t].advising)
@@ -701,6 +716,7 @@ void estimates_free(struct estimates *e)
 	if (!e)
 		return;
 	estimates_wait(e);
+	advice_drop_later(&e->advice);
 	crew_free(e->crew);
 	free_left(e);
 	free(e);

@@ -19,6 +19,7 @@ struct advice {
 /* Of a kernel on a target: what was found in one launch of it. */
 struct advice_list {
 	double time_ns; /* of the launch */
+	double part;    /* of its groups that trials were made with; 0: all */
 	size_t count;
 	struct advice list[ADVICE_MOST]; /* most first */
 };

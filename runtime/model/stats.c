@@ -187,6 +187,24 @@ void stats_set_advice(struct stats *stats, const char *kernel, size_t target, co
 	pthread_mutex_unlock(&stats->lock);
 }
 
+void stats_set_untried(struct stats *stats, const char *kernel, size_t target, double seconds)
+{
+	pthread_mutex_lock(&stats->lock);
+	struct kernel_stats *k = kernel_stats(stats, kernel);
+	if (k)
+		k->by_target[target].untried_s = seconds;
+	pthread_mutex_unlock(&stats->lock);
+}
+
+double stats_kernel_share(struct stats *stats, const char *kernel, size_t target)
+{
+	pthread_mutex_lock(&stats->lock);
+	struct kernel_stats *k = kernel_stats(stats, kernel);
+	double ns = k ? k->by_target[target].total_ns : 0, all = kernels_total_ns(stats, target);
+	pthread_mutex_unlock(&stats->lock);
+	return all > 0 ? ns / all : 0;
+}
+
 void stats_add_not_modelled(struct stats *stats, const char *kernel, const char *reason)
 {
 	lock_for_report(&stats->lock);

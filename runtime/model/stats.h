@@ -34,6 +34,7 @@ struct target_stats {
 	uint64_t longest_local[3], longest_global[3], longest_groups, longest_local_bytes;
 	uint32_t registers, shared_bytes; /* of its code */
 	struct advice_list *advice; /* NULL: none was worked out */
+	double untried_s; /* seconds that working it out would take, which were too many; 0: it was not put off */
 	char *library; /* lines: library functions that a table costs, or NULL */
 };
 
@@ -99,6 +100,9 @@ void stats_add_comparison(struct stats *stats, const char *kernel, enum twin_com
 void stats_add_check(struct stats *stats, const char *kernel, size_t target, double error);
 /* Of the launch that takes longest; that of others does not count. */
 void stats_set_advice(struct stats *stats, const char *kernel, size_t target, const struct advice_list *advice);
+/* Nothing was tried, because it would take so many seconds. */
+void stats_set_untried(struct stats *stats, const char *kernel, size_t target, double seconds);
+double stats_kernel_share(struct stats *stats, const char *kernel, size_t target); /* of the time of all kernels up to now */
 /* A launch that ran and that is not modelled. */
 void stats_add_not_modelled(struct stats *stats, const char *kernel, const char *reason);
 /* A launch of that size on a real GPU; and later, how long it took. With a reason, it is also one of those that are not modelled. */

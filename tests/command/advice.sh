@@ -61,6 +61,13 @@ switched_off() {
 	cat out && ! grep -q advice: out && grep -q '"advice":\[\]' off.json
 }
 
+# Trials of both are dearer than what is tried beside the program: they are made at the end. The copies need no trial.
+default_trials() {
+	GPUSIM_ADVICE=auto GPUSIM_REPORT=json GPUSIM_OUTPUT=auto "$gpusim" run -- "$build/kernels/faults" "$root/kernels" conflicts_bad atomics_bad 2>err &&
+		python3 -c 'import json; r = json.load(open("auto.json")); print([(a["kernel"], a["rule"]) for a in r["advice"] if a["kernel"]], r["no_advice"])' | tee rules &&
+		grep -q "('conflicts_bad', 'bank-conflicts'), ('atomics_bad', 'atomics')\] \[\]" rules
+}
+
 check "the kernels run" ran
 check "reads 4 KB apart are found" saves coalescing_bad coalescing 20 60
 check "their line is named" names_line coalescing_bad coalescing 'in[(i %'
@@ -97,5 +104,6 @@ check "the text has advice" text
 check "annotate has advice" annotated
 check "the page has advice" page
 check "GPUSIM_ADVICE=never gives none" switched_off
+check "by default, kernels that take most of the time are tried first" default_trials
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

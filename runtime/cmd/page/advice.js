@@ -1,14 +1,16 @@
 /* What to change, and what it would save: of all kernels (k: null), or of one. */
 function advicePanel(k) {
   const rows = (data.advice || []).filter(a => a.target === state.target && (!k || a.kernel === k.name));
-  if (!rows.length) return null;
+  const untried = (data.no_advice || []).filter(u => u.target === state.target && (!k || u.kernel === k.name));
+  if (!rows.length && !untried.length) return null;
   const place = a => (a.line ? `${visible(a.file)}:${a.line}` : '');
   const kernelOf = a => data.kernels.find(own => own.name === a.kernel);
   const row = a => el('li', {style: 'margin:.45rem 0'}, el('strong', {}, time(a.saving_ns)), ` \u00b7 ${percent(a.saving)} of ${a.kernel === null ? 'the time' : 'the kernel'} `, meter(a.saving), ' ',
-    k ? null : kernelOf(a) ? kernelLink(kernelOf(a)) : 'the program', ' ', el('span', {class: 'mono'}, place(a)), el('br'), a.evidence, '; ', el('span', {class: 'dim'}, a.remedy));
+    k ? null : kernelOf(a) ? kernelLink(kernelOf(a)) : 'the program', ' ', el('span', {class: 'mono'}, place(a)), el('br'), a.evidence, '; ', el('span', {class: 'dim'}, a.remedy, a.tried_with < 1 ? ` (tried with ${percent(a.tried_with)} of its groups)` : null));
   return el('section', {class: 'card', 'aria-labelledby': 'advice-title'}, el('h2', {id: 'advice-title'}, `Advice for ${state.target}`),
     el('p', {class: 'lead'}, 'What each cause costs: the model timed a launch with it and without it. Savings do not add up.'),
-    el('ol', {style: 'margin:.2rem 0;padding-left:1.4rem'}, rows.slice(0, 40).map(row)));
+    el('ol', {style: 'margin:.2rem 0;padding-left:1.4rem'}, rows.slice(0, 40).map(row)),
+    untried.map(u => el('p', {}, `No advice for ${visible(u.kernel)} (${percent(u.share)} of the time): its trials would take about ${Math.ceil(u.seconds)} s; GPUSIM_ADVICE=always makes them.`)));
 }
 
 /* A tornado: the resources of the GPU, by what twice as much of each would save. */
