@@ -135,6 +135,10 @@ $(O)/model_id.h: $(MODEL_SOURCES) $(MAKEFILE_LIST)
 FLAGS := $(CC) $(subst -I$(O) ,,$(ALL_CFLAGS))
 $(shell mkdir -p $(O); echo '$(FLAGS)' | cmp -s - $(O)/flags || echo '$(FLAGS)' > $(O)/flags)
 
+# What reports say that they were made by. Empty where the sources are no checkout of their own.
+COMMIT := $(shell test -e .git && git describe --always --abbrev=12 --exclude '*' --dirty 2>/dev/null)
+$(shell echo '#define GPUSIM_COMMIT "$(COMMIT)"' | cmp -s - $(O)/commit.h || echo '#define GPUSIM_COMMIT "$(COMMIT)"' > $(O)/commit.h)
+
 $(call OBJ,$(GUEST) $(CC_SOURCES) $(CMD) $(TESTS) $(wildcard tests/fuzz/*.c)): $(O)/flags | $(O)/cc_id.h $(O)/model_id.h
 
 # Text that is compiled in, so that library and command work wherever they are. The only place where text becomes C strings:

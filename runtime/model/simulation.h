@@ -11,6 +11,11 @@
 #include "runtime/model/targets.h"
 #include "runtime/model/tool_cost.h"
 
+/* The device that the program ran on, and its driver. */
+struct run_host {
+	char name[256], driver[256], platform[256], version[512]; /* version: of the platform: POCL says its own there, and LLVM's */
+};
+
 struct simulation {
 	/* Written once at the start, then read by all: */
 	struct gs_options options;
@@ -26,6 +31,7 @@ struct simulation {
 	uint64_t start_ns;     /* monotonic */
 	/* What is known up to now: */
 	struct stats stats; /* take its lock */
+	struct run_host host; /* the first that a program was built for; empty names: none. Under the same lock */
 	struct tool_cost cost;
 	struct timeline timeline; /* take its lock */
 };

@@ -4,6 +4,8 @@
  */
 #include "runtime/report/json.h"
 
+#include "commit.h"   /* GPUSIM_COMMIT, made by the Makefile */
+#include "model_id.h" /* GPUSIM_MODEL_ID, likewise */
 #include "models/code/costs.h"
 #include "runtime/format/protocol.h"
 #include "runtime/model/simulation.h"
@@ -101,6 +103,18 @@ static void add_options(struct gs_buf *b, const struct gs_options *options)
 	json_end(b, "},");
 }
 
+/* All keys, as `gpusim show` has them: what GPUSIM_SET and a base changed is in it. */
+static void add_description(struct gs_buf *b, const struct gpu *g)
+{
+	char value[128];
+	gs_buf_puts(b, "\"description\":{");
+	for (size_t i = 0; i < gpu_key_count(); i++) {
+		gpu_format_value(g, i, value, sizeof value);
+		json_add_string(b, gpu_key(i)->name, value);
+	}
+	json_end(b, "},");
+}
+
 static void add_target(struct gs_buf *b, const struct gs_options *options, const struct gpu *g)
 {
 	gs_buf_puts(b, "{");
@@ -119,6 +133,7 @@ static void add_target(struct gs_buf *b, const struct gs_options *options, const
 	json_add_number(b, "dram_gbps", g->dram_gbps);
 	json_add_number(b, "link_gbps", g->link_gbps);
 	json_add_number(b, "link_latency_ns", g->link_latency_ns);
+	add_description(b, g);
 	json_end(b, "},");
 }
 
@@ -128,8 +143,8 @@ static void add_opening(struct gs_buf *b, const struct simulation *sim)
 	time_t now = time(NULL);
 	struct tm utc;
 	strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-	gs_buf_puts(b, "{\"schema\":\"gpusim.report/1\",\n\"tool\":{\"name\":\"gpusim\",\"version\":\"" GPUSIM_VERSION
-	               "\"},\n\"run\":{");
+	gs_buf_puts(b, "{\"schema\":\"gpusim.report/1\",\n\"tool\":{\"name\":\"gpusim\",\"version\":\"" GPUSIM_VERSION "\",\"commit\":\"" GPUSIM_COMMIT
+	               "\",\"compiler\":\"" GPUSIM_CC_ID "\",\"models\":\"" GPUSIM_MODEL_ID "\"},\n\"run\":{");
 	add_command(b);
 	json_add_count(b, "pid", (uint64_t)getpid());
 	json_add_string(b, "started", when);
@@ -415,6 +430,18 @@ static void add_cost(struct gs_buf *b, const struct simulation *sim)
 	json_end(b, "}");
 }
 
+static void add_host(struct gs_buf *b, const struct run_host *h)
+{
+	if (!h->name[0])
+		return;
+	gs_buf_puts(b, "\"host\":{");
+	json_add_string(b, "device", h->name);
+	json_add_string(b, "driver", h->driver);
+	json_add_string(b, "platform", h->platform);
+	json_add_string(b, "platform_version", h->version);
+	json_end(b, "},\n");
+}
+
 static void add_closing(struct gs_buf *b, struct simulation *sim, bool whole)
 {
 	gs_buf_puts(b, "],\n");
@@ -426,6 +453,7 @@ static void add_closing(struct gs_buf *b, struct simulation *sim, bool whole)
 	add_summary(b, sim);
 	add_not_modelled(b, sim);
 	add_measured(b, sim);
+	add_host(b, &sim->host);
 	pthread_mutex_unlock(&sim->stats.lock);
 	if (whole)
 		json_timeline(b, &sim->timeline);

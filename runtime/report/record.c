@@ -193,6 +193,18 @@ static void record_transfers(struct simulation *sim)
 	write_record(sim, "transfers", &pack);
 }
 
+static void record_host(struct simulation *sim)
+{
+	struct gs_pack pack = {0};
+	pthread_mutex_lock(&sim->stats.lock);
+	gs_pack_puts(&pack, "device", sim->host.name);
+	gs_pack_puts(&pack, "driver", sim->host.driver);
+	gs_pack_puts(&pack, "platform", sim->host.platform);
+	gs_pack_puts(&pack, "version", sim->host.version);
+	pthread_mutex_unlock(&sim->stats.lock);
+	write_record(sim, "host", &pack);
+}
+
 void record_finish(struct simulation *sim)
 {
 	struct gs_buf bytes = {0};
@@ -200,6 +212,7 @@ void record_finish(struct simulation *sim)
 		return;
 	record_notes(sim);
 	record_transfers(sim);
+	record_host(sim);
 	lock_for_report(&rec.lock);
 	profile_end(&bytes);
 	if (!rec.failed)

@@ -69,6 +69,24 @@ colours_on_a_terminal_only() {
 		! NO_COLOR=1 script -qec "env LD_PRELOAD=$build/libgpusim.so $build/kernels/demo 1" /dev/null | grep 'matmul' | grep -q "$(printf '\033')\["
 }
 
+# What a paper has to name: sources, host, driver, every key of the GPU, options and command. The slower GPU has 5 SMs.
+provenance() {
+	GPUSIM_REPORT=json GPUSIM_OUTPUT=from GPUSIM_RECORD=from.profile GPUSIM_SET=sm_count=5 preloaded "$build/kernels/demo" 1 >/dev/null 2>&1
+	"$gpusim" replay from.profile --report json --output again >/dev/null 2>&1
+	python3 - from.json again.json "$("$gpusim" show gtx480 | grep -c ' = ')" "$root" <<'PYTHON'
+import json, os, subprocess, sys
+a, again = (json.load(open(f)) for f in sys.argv[1:3])
+host, target = a["host"], a["targets"][0]
+print(a["tool"], host, a["run"])
+assert all(host.values()) and "OpenCL" in host["platform_version"] and again["host"] == host
+assert len(target["description"]) == int(sys.argv[3]) and target["description"]["sm_count"] == "5" and target["sm_count"] == 5
+assert a["run"]["options"]["SET"] == "sm_count=5" and a["run"]["command"][0].endswith("demo") and a["run"]["command"][1:] == ["1"]
+assert len(a["tool"]["models"]) == len(a["tool"]["compiler"]) == 12
+commit = a["tool"]["commit"].split("-")[0]
+assert not commit or not subprocess.run(["git", "-C", sys.argv[4], "cat-file", "-e", commit + "^{commit}"]).returncode
+assert commit or not os.path.exists(sys.argv[4] + "/.git")
+PYTHON
+}
 json_is_valid() { python3 "$root/tests/command/reports/schema.py" "$root/docs/report.schema.json" run.json; }
 
 # keeps_rules PROGRAM...: programs with many queues, in order and out of order, with waits, user events and threads; and in
@@ -243,6 +261,7 @@ check "the quiet text is a line per GPU" text_is_short_when_quiet
 check "the text fits 100 columns" text_fits_a_hundred_columns
 check "colours on a terminal only" colours_on_a_terminal_only
 check "the json is as its schema says" json_is_valid
+check "the json says what made it, and with what" provenance
 check "the trace keeps the format's rules" trace_is_valid
 check "a trace that breaks them is found" trace_rules_can_fail
 check "sums by name in the trace count kernels once" trace_counts_kernels_once

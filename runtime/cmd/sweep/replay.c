@@ -287,6 +287,14 @@ static void take_transfers(struct simulation *sim, const struct gs_pack *pack)
 			sim->stats.transfers[kind] = t;
 }
 
+static void take_host(struct run_host *h, const struct gs_pack *pack)
+{
+	snprintf(h->name, sizeof h->name, "%s", gs_pack_text(pack, "device"));
+	snprintf(h->driver, sizeof h->driver, "%s", gs_pack_text(pack, "driver"));
+	snprintf(h->platform, sizeof h->platform, "%s", gs_pack_text(pack, "platform"));
+	snprintf(h->version, sizeof h->version, "%s", gs_pack_text(pack, "version"));
+}
+
 int replay_record(struct replay *play, const char *kind, const struct gs_pack *pack, struct gs_error *err)
 {
 	if (!strcmp(kind, "run") && !play->quiet && strcmp(gs_pack_text(pack, "version"), GPUSIM_CC_VERSION))
@@ -300,6 +308,8 @@ int replay_record(struct replay *play, const char *kind, const struct gs_pack *p
 		take_note(play->sim, pack);
 	if (!strcmp(kind, "transfers"))
 		take_transfers(play->sim, pack);
+	if (!strcmp(kind, "host"))
+		take_host(&play->sim->host, pack);
 	return 0;
 }
 

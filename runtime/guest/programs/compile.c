@@ -6,6 +6,7 @@
 #include "runtime/config/log.h"
 #include "runtime/format/protocol.h"
 #include "runtime/guest/driver/simulation.h"
+#include "runtime/process/signals.h"
 #include "runtime/process/spawn.h"
 #include "runtime/process/thread.h"
 
@@ -70,11 +71,25 @@ static void add_clang(cl_platform_id platform, struct gs_buf *out)
 		gs_buf_printf(out, "clang=%u.%u.%u\n", major, minor, patch);
 }
 
+/* For the reports. */
+static void note_host(const char *platform, const char *version, const char *name, const char *driver)
+{
+	struct run_host *h = &simulation.host;
+	lock_for_report(&simulation.stats.lock);
+	if (!h->name[0]) {
+		snprintf(h->name, sizeof h->name, "%s", name);
+		snprintf(h->driver, sizeof h->driver, "%s", driver);
+		snprintf(h->platform, sizeof h->platform, "%s", platform);
+		snprintf(h->version, sizeof h->version, "%s", version);
+	}
+	unlock_for_report(&simulation.stats.lock);
+}
+
 static void describe_device(cl_device_id device, struct gs_buf *out)
 {
 	cl_device_type type = 0;
 	cl_platform_id platform = NULL;
-	char platform_name[256] = "", driver[256] = "", name[256] = "";
+	char platform_name[256] = "", driver[256] = "", name[256] = "", platform_version[512] = "";
 	char *c_version = device_text(device, CL_DEVICE_OPENCL_C_VERSION), *version = device_text(device, CL_DEVICE_VERSION),
 	     *extensions = device_text(device, CL_DEVICE_EXTENSIONS);
 	cl.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
@@ -94,8 +109,11 @@ static void describe_device(cl_device_id device, struct gs_buf *out)
 	cl.clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver - 1, driver, NULL);
 	gs_buf_printf(out, "platform=%s\nname=%s\ndriver=%s\nextensions=%s\n", platform_name, name, driver,
 	              extensions ? extensions : "");
-	if (platform)
+	if (platform) {
+		cl.clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof platform_version - 1, platform_version, NULL);
 		add_clang(platform, out);
+	}
+	note_host(platform_name, platform_version, name, driver);
 	add_features(device, out);
 	gs_buf_printf(out, "counters=%s\n", cpu ? "plain" : "atomic");
 	free(c_version);
