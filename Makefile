@@ -432,7 +432,7 @@ setup-fuzz:
 # A second make: the first could not know the tools that its set-up installed.
 demo: setup-demo
 	@$(MAKE) --no-print-directory -j$(JOBS) all $(O)/kernels/demo $(O)/kernels/cuda/host
-	LD_PRELOAD=$(abspath $(O))/libgpusim.so GPUSIM_GPU=gtx480,v100,h200 $(O)/kernels/demo
+	LD_PRELOAD=$(abspath $(O))/libgpusim.so GPUSIM_GPU=h200,v100,gtx480 $(O)/kernels/demo
 	$(O)/gpusim run --gpu v100,h200 -- $(O)/kernels/cuda/host kernels/cases.txt saxpy-s matmul_tiled-s reduce-s
 
 test: setup-test

@@ -17,8 +17,6 @@
 
 /* At the first OpenCL call, when `cl` is filled; or before, by a CUDA program on a real GPU. Later calls do nothing. */
 void runtime_start(void);
-/* Before that: the program is one of CUDA. It gets another default GPU, since few such programs run on what the other one could do. */
-void runtime_serves_cuda(void);
 /* False when GPUSIM_OFF=1 and in a forked child: calls are passed on and nothing is kept. */
 bool runtime_active(void);
 const struct gs_options *runtime_options(void);

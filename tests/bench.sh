@@ -12,7 +12,7 @@ calls=$build/tests/bench/calls
 lib=$build/libgpusim.so
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-export GPUSIM_REPORT=none
+export GPUSIM_REPORT=none GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 
 # run WAY COMMAND...: appends "WAY NAME VALUE" lines to the results.
 run() {

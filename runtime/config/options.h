@@ -29,9 +29,6 @@ enum { LIMITS_TARGET, LIMITS_HOST };
 enum { PROFILING_HOST, PROFILING_SIMULATED };
 enum { IDENTITY_HOST, IDENTITY_TARGET };
 
-/* The default of GPUSIM_GPU for CUDA programs: PTX of today's compilers needs sm_75 or later. */
-#define OPTIONS_CUDA_GPU "h200"
-
 struct option_row {
 	const char *name, *fallback, *allowed, *help;
 	enum option_type type;

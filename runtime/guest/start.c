@@ -29,12 +29,6 @@
 
 static atomic_bool active;
 static pid_t owner; /* the process that started us; not its forks */
-static atomic_bool serves_cuda;
-
-void runtime_serves_cuda(void)
-{
-	serves_cuda = true;
-}
 
 bool runtime_active(void)
 {
@@ -78,8 +72,6 @@ static void read_options(void)
 	extern char **environ;
 	struct gs_error err;
 	options_defaults(&simulation.options);
-	simulation.default_gpu = serves_cuda ? OPTIONS_CUDA_GPU : options_find("GPU")->fallback;
-	options_set(&simulation.options, options_find("GPU"), "GPU", simulation.default_gpu, NULL);
 	/* The setting of the log comes first, because it decides whether complaints are shown. */
 	const char *log = getenv("GPUSIM_LOG");
 	if (log && *log && log_setup(log, &err))

@@ -20,7 +20,6 @@ struct simulation {
 	/* Written once at the start, then read by all: */
 	struct gs_options options;
 	struct model_options model; /* from the options */
-	const char *default_gpu; /* NULL: the option's */
 	struct target targets[MAX_TARGETS];
 	size_t target_count;
 	char archs[MAX_TARGETS][GPU_TARGET_SIZE]; /* the different names of gpu_target_name */

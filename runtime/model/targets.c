@@ -45,7 +45,7 @@ static int add_target(struct simulation *sim, const char *name, struct gs_error 
 /* Of several names the good ones count; without any, the default. */
 void load_targets(struct simulation *sim)
 {
-	const char *fallback = sim->default_gpu ? sim->default_gpu : options_find("GPU")->fallback;
+	const char *fallback = options_find("GPU")->fallback;
 	char *names = strdup(sim->options.gpu.text);
 	struct gs_error err, first = {"no GPU is named"};
 	size_t bad = 0;

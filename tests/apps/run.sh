@@ -10,6 +10,7 @@
 # GPUSIM_TEST_LIB and GPUSIM_TEST_BIN are the library and the command. Our own programs are built in APPS_BUILD (default: a
 # temporary directory). CC and CXX are the compilers.
 set -eu
+export GPUSIM_GPU="${GPUSIM_GPU:-gtx480}"
 
 apps=$(cd "$(dirname "$0")" && pwd)
 list=$apps/list

@@ -15,7 +15,7 @@ kernels=$(cd "$(dirname "$0")/../../kernels" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export POCL_CACHE_DIR=$work/pocl GPUSIM_CACHE_DIR=$work/cache GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/report.%p
-export POCL_MAX_PTHREAD_COUNT=1 GPUSIM_MODEL=optimistic
+export POCL_MAX_PTHREAD_COUNT=1 GPUSIM_MODEL=optimistic GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 mkdir "$work/pocl"
 
 # suite REPEATS CASES_FILE NAME

@@ -10,7 +10,7 @@ csv=$2 rounds=${3:-5}
 kernels=$(cd "$(dirname "$0")/../../kernels" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-export POCL_CACHE_DIR=$work/pocl GPUSIM_CACHE_DIR=$work/cache GPUSIM_REPORT=text
+export POCL_CACHE_DIR=$work/pocl GPUSIM_CACHE_DIR=$work/cache GPUSIM_REPORT=text GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 mkdir "$work/pocl"
 cores=$(nproc)
 

@@ -3,6 +3,7 @@
 #   tests/command/behaviour.sh BUILD_DIR
 # Ends with "N passed, N failed". The caller sets TMPDIR, POCL_CACHE_DIR and GPUSIM_CACHE_DIR (tests/run.sh).
 set -u
+export GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 build=$(cd "$1" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 lib=$build/libgpusim.so
@@ -34,8 +35,8 @@ nothing_without_opencl() {
 }
 
 report_on_stderr_only() {
-	"$demo" >plain && preloaded "$demo" >out 2>err && cmp plain out &&
-		grep -q 'gpusim: .* saxpy$' err && grep -q 'gpusim: gtx480 ' err && ! grep -vq '^gpusim: ' err
+	"$demo" >plain && (unset GPUSIM_GPU && preloaded "$demo" >out 2>err) && cmp plain out &&
+		grep -q 'gpusim: .* saxpy$' err && grep -q 'gpusim: h200 ' err && ! grep -vq '^gpusim: ' err # h200: the default
 }
 
 report_fits_a_terminal() {
@@ -216,7 +217,7 @@ bad_values_are_told_in_one_line() {
 	GPUSIM_MODEL=magic GPUSIM_GPU=gtx48 GPUSIM_REPORTS=json GPUSIM_LOG=loud GPUSIM_SET=sm_cout=3 \
 		preloaded "$demo" >out 2>err || return 1
 	grep -qx "gpusim: GPUSIM_MODEL: 'magic' is not allowed; allowed: full|optimistic|probabilistic|occupancy; using 'full'" err &&
-		grep -q "^gpusim: GPUSIM_GPU: there is no GPU 'gtx48' (did you mean 'gtx480'?); using 'gtx480'" err &&
+		grep -q "^gpusim: GPUSIM_GPU: there is no GPU 'gtx48' (did you mean 'gtx480'?); using 'h200'" err &&
 		grep -q "^gpusim: GPUSIM_REPORTS is not one of our variables; did you mean GPUSIM_REPORT?" err &&
 		grep -q "^gpusim: GPUSIM_LOG: 'loud' is not allowed" err &&
 		grep -q "^gpusim: GPUSIM_SET: .*sm_cout.*sm_count" err && grep -q ' saxpy$' err

@@ -3,6 +3,7 @@
 #   tests/command/correlate.sh BUILD_DIR
 # Ends with "N passed, N failed". The caller sets TMPDIR (tests/run.sh).
 set -u
+export GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 gpusim=$build/gpusim

@@ -4,6 +4,7 @@
 #   tests/command/html.sh BUILD_DIR
 # Ends with "N passed, N failed".
 set -u
+export GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 build=$(cd "$1" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-html.XXXXXX")

@@ -2,6 +2,7 @@
 # make validate: compares registers per thread with NVIDIA's assembler, if it is installed.
 #   tests/command/registers.sh BUILD_DIR
 set -u
+export GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 build=$(cd "$1" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 ptxas=${PTXAS:-$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)}

@@ -3,6 +3,7 @@
 #   tests/command/reports.sh BUILD_DIR
 # Ends with "N passed, N failed". The caller sets POCL_CACHE_DIR and GPUSIM_CACHE_DIR (tests/run.sh).
 set -u
+export GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 build=$(cd "$1" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 gpusim=$build/gpusim

@@ -10,6 +10,7 @@
 # A kernel is skipped if the driver alone computes it wrongly but computes it correctly without its optimiser, or if the driver
 # never finishes compiling it.
 set -u
+export GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 kernels=$2

@@ -3,6 +3,7 @@
 #   tests/golden/run.sh BUILD_DIR [--update] [NAME...]
 # --update writes the .expected files anew. Look at the difference before you keep them.
 set -u
+export GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 shift

@@ -2,6 +2,7 @@
 # Compares events of small kernels with events written by hand, two kernels at a time.
 #   tests/traces/run.sh BUILD_DIR [NAME...]
 set -u
+export GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 shift

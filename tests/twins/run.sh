@@ -5,6 +5,7 @@
 # one local size. all: all kernels, two sizes, and with one size also build options that let the driver compute inexactly. Ends
 # with "N passed, N failed, N skipped" over kernels, sizes, options and ways.
 set -u
+export GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 what=$2

@@ -17,8 +17,7 @@ static const char help[] =
     "Of PTX, of a fat binary, or of a CUDA program with PTX in it, it shows the lines of the PTX that the GPU takes:\n"
     "of the first module that has kernels, or of the one with --kernel.\n"
     "\n"
-    "  --gpu NAME|FILE.gpu    the GPU (gpusim gpus lists them); default: GPUSIM_GPU, or gtx480,\n"
-    "                         for PTX and programs " OPTIONS_CUDA_GPU "\n"
+    "  --gpu NAME|FILE.gpu    the GPU (gpusim gpus lists them); default: GPUSIM_GPU, or h200\n"
     "  --set KEY=VALUE,...    override keys of its description\n"
     "  --kernel NAME          only this kernel; default: all of the file\n"
     "  -D NAME[=VALUE], -I DIR, -cl-...   build options, as for clBuildProgram\n"
@@ -136,18 +135,6 @@ static void complain(const char *line)
 }
 
 /* Reads the GPU that the user named, or else the first one of GPUSIM_GPU. */
-/* PTX, or a program with fat binaries, which come from CUDA. */
-static bool is_cuda(const char *path)
-{
-	size_t length = strlen(path);
-	char begin[4] = "";
-	FILE *file = fopen(path, "rb");
-	bool elf = file && fread(begin, 1, sizeof begin, file) == sizeof begin && !memcmp(begin, "\177ELF", sizeof begin);
-	if (file)
-		fclose(file);
-	return elf || (length > 4 && !strcmp(path + length - 4, ".ptx"));
-}
-
 static int read_gpu(const struct explain_arguments *a, struct explain *e)
 {
 	extern char **environ;
@@ -155,7 +142,7 @@ static int read_gpu(const struct explain_arguments *a, struct explain *e)
 	struct gs_error err;
 	options_defaults(&options);
 	options_from_environment(&options, environ, complain);
-	const char *given = a->gpu ? a->gpu : !getenv("GPUSIM_GPU") && is_cuda(a->file) ? OPTIONS_CUDA_GPU : options.gpu.text;
+	const char *given = a->gpu ? a->gpu : options.gpu.text;
 	char *name = strdup(given);
 	if (name && !a->gpu)
 		name[strcspn(name, ",")] = 0;

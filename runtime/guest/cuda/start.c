@@ -83,7 +83,6 @@ static size_t device_memory(void)
 static void start_once(void)
 {
 	int saved = errno;
-	runtime_serves_cuda();
 	cl_start();
 	if (!runtime_active()) {
 		start.result = gs_fail(&start.why, ECANCELED, "gpusim is switched off");

@@ -29,7 +29,6 @@ static struct {
 
 static void start_once(void)
 {
-	runtime_serves_cuda();
 	runtime_start(); /* without OpenCL, whose drivers nobody needs here */
 	if (!runtime_active())
 		return;
