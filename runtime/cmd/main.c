@@ -14,6 +14,7 @@ static const struct subcommand subcommands[] = {
 	{"sweep", "FILE --gpu NAME[,...] --vary KEY=VALUE,FIRST..LAST:STEP,... [--vary ...] [--cost KEY=WEIGHT,...] [-o PREFIX] [-j JOBS]",
 	 "model a profile on every combination of values: a table, PREFIX.csv, the plot PREFIX.svg and the page PREFIX.html", cmd_sweep},
 	{"what-if", "FILE [--gpu NAME] [--json]", "model a profile with more of each resource of a GPU: which would make it faster, and by how much", cmd_what_if},
+	{"compare-models", "FILE [--gpu NAME] [--csv|--json]", "show the times that each model gives for the kernels of a profile, side by side", cmd_compare_models},
 	{"explain", "FILE.cl [--gpu NAME] [--kernel NAME] [-D...] [-I...] [--html FILE] ...",
 	 "show what each line of a source becomes on a GPU and costs there, without running it", cmd_explain},
 	{"report", "FILE.json [-o FILE.html] [--what-if FILE.json]", "make a page for a browser from a report", cmd_report},

@@ -46,5 +46,27 @@ check "the page takes it" page
 check "a report is no such file" refused report run.json --what-if run.json
 check "a profile that is missing is told" refused what-if nowhere
 check "several GPUs are refused" refused what-if p --gpu h200,v100
+# The full model's time is that of the run. With perfect memory it is another, and shorter.
+models_agree() {
+	"$gpusim" compare-models p --json >m.json 2>err && python3 - <<'PYTHON'
+import json
+m, run = json.load(open("m.json")), json.load(open("run.json"))
+kernel, everything = m["kernels"]
+print(m, run["summary"])
+assert m["schema"] == "gpusim.models/1" and m["target"] == "h200" and kernel["kernel"] == "local_bad" and everything["kernel"] is None
+assert list(kernel["time_ns"]) == ["optimistic", "probabilistic", "occupancy", "perfect", "full"] and kernel["time_ns"] == everything["time_ns"]
+assert abs(kernel["time_ns"]["full"] / run["summary"][0]["kernels_ns"] - 1) < 1e-6
+assert 0 < kernel["time_ns"]["perfect"] < kernel["time_ns"]["full"] and all(t > 0 for t in kernel["time_ns"].values())
+PYTHON
+}
+models_as_tables() {
+	"$gpusim" compare-models p >table 2>err && cat table && grep -q '^kernel .*optimistic .* full$' table && grep -q '^local_bad .*%' table &&
+		"$gpusim" compare-models p --csv >csv 2>err && cat csv && [ "$(head -1 csv)" = kernel,optimistic_ns,probabilistic_ns,occupancy_ns,perfect_ns,full_ns ] &&
+		[ "$(sed -n 2p csv | cut -d, -f2-)" = "$(sed -n '3s/^"\*",//p' csv)" ]
+}
+check "models are compared" models_agree
+check "as text and as CSV, too" models_as_tables
+check "compare-models has help" "$gpusim" compare-models --help
+check "a profile that is missing is told by compare-models" refused compare-models nowhere
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

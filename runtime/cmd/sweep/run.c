@@ -81,6 +81,8 @@ static void run_configuration(const struct sweep *s, size_t configuration, int f
 	options_set(&sim.options, options_find("REPORT"), "", "none", &err);
 	options_set(&sim.options, options_find("RECORD"), "", "", &err);
 	options_set(&sim.options, options_find("CHECK"), "", "0", &err); /* the results of checks would not be shown */
+	if (s->choose)
+		s->choose(configuration, &sim.options);
 	sim.options.jobs.number = jobs;
 	load_targets(&sim);
 	choose_model(&sim);

@@ -4,6 +4,7 @@
 
 #include "models/gpu/gpu.h"
 #include "runtime/base/base.h"
+#include "runtime/config/options.h"
 
 enum { SWEEP_KEYS = 8, SWEEP_VALUES = 64, SWEEP_MOST = 4096, SWEEP_COSTS = 16 };
 
@@ -41,6 +42,7 @@ struct sweep {
 	size_t done;
 	int stopped_by; /* the number of a signal; 0: none */
 	struct sweep_result *results; /* by the configuration's number; the values of the last key change fastest */
+	void (*choose)(size_t configuration, struct gs_options *options); /* NULL, or sets further options of a configuration */
 	int kept;       /* the file that results are kept in as they come; -1: none */
 };
 
@@ -75,6 +77,17 @@ void sweep_keep(struct sweep *s, size_t configuration, const char *result);
 void sweep_keep_close(struct sweep *s, const char *prefix);
 /* Takes the text of a result, which run.c's children write. False if it is none. */
 bool sweep_take_result(struct sweep *s, size_t configuration, const char *text);
+
+/* The time of a kernel in a configuration; NULL: of all kernels. NAN: not known. */
+double sweep_time_of(const struct sweep *s, size_t configuration, const char *kernel);
+/* The kernels of a configuration, those that take longest first: *line is its by_kernel at first. False: there are no more. */
+enum { SWEEP_NAME = 1024 };
+bool sweep_next_kernel(const char **line, char name[SWEEP_NAME]);
+/* A profile is read once for each configuration. Returns an exit code; `command` complains. */
+int sweep_check_profile(const char *profile, const char *command);
+/* One key, that stays as it is, with so many values: configurations that differ in other ways. Returns 0 or -1: out of memory. */
+int sweep_alike(struct sweep *s, const struct gpu *gpu, size_t count);
+void sweep_free(struct sweep *s); /* keys and results */
 
 /* Runs all configurations that have no result yet, until a signal comes. Returns an exit code. */
 int sweep_run(struct sweep *s);

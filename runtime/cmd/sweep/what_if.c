@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FACTORS = 2 };
@@ -138,20 +137,9 @@ static int add_configurations(struct what_if *w, const struct gpu *gpu)
 
 /* ---- results ---- */
 
-/* The time of a kernel in a configuration; NULL: of all. NAN: not known. */
 static double time_of(const struct what_if *w, size_t configuration, const char *kernel)
 {
-	const struct sweep_result *r = &w->sweep.results[configuration];
-	char name[1024];
-	double ns;
-	if (!r->done)
-		return NAN;
-	if (!kernel)
-		return r->time_ns;
-	for (const char *line = r->by_kernel; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-		if (sscanf(line, "%1023s %lf", name, &ns) == 2 && !strcmp(name, kernel))
-			return ns;
-	return NAN;
+	return sweep_time_of(&w->sweep, configuration, kernel);
 }
 
 /* Relative to the GPU as it is; negative: faster. NAN: there is none. */
@@ -210,11 +198,10 @@ static void print_bars(const struct what_if *w, const size_t order[RESOURCES])
 /* Calls back for each kernel, those that take longest first. */
 static void each_kernel(const struct what_if *w, size_t most, void (*visit)(const struct what_if *, const char *, void *), void *data)
 {
-	char name[1024];
+	char name[SWEEP_NAME];
 	const char *line = w->sweep.results[0].by_kernel;
-	for (size_t i = 0; i < most && line && *line; i++, line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-		if (sscanf(line, "%1023s", name) == 1)
-			visit(w, name, data);
+	for (size_t i = 0; i < most && sweep_next_kernel(&line, name); i++)
+		visit(w, name, data);
 }
 
 struct printed {
@@ -314,7 +301,6 @@ int cmd_what_if(int argc, char **argv)
 {
 	struct what_if w = {.sweep = {.set = "", .kept = -1}};
 	struct gs_options options;
-	struct stat file;
 	cmd_options(&options);
 	for (int i = 1, words; i < argc; i += words) {
 		words = 1;
@@ -329,19 +315,13 @@ int cmd_what_if(int argc, char **argv)
 		if (words < 0)
 			return EXIT_USAGE;
 	}
-	if (!w.sweep.profile)
-		return cmd_fail("what-if: no profile given: gpusim what-if FILE [--gpu NAME] [--json]");
-	if (!stat(w.sweep.profile, &file) && !S_ISREG(file.st_mode))
-		return cmd_fail("what-if: %s is read several times, but is not a regular file", w.sweep.profile);
+	int code = sweep_check_profile(w.sweep.profile, "what-if");
+	if (code)
+		return code;
 	w.sweep.gpu = options.gpu.text;
 	w.sweep.set = options.set.text;
-	int code = run_all(&w);
-	for (size_t i = 0; i < w.sweep.configurations && w.sweep.results; i++)
-		free(w.sweep.results[i].by_kernel);
-	for (size_t i = 0; i < w.sweep.keys[0].count; i++)
-		free(w.sweep.keys[0].values[i]);
-	free(w.sweep.keys[0].name);
-	free(w.sweep.results);
+	code = run_all(&w);
+	sweep_free(&w.sweep);
 	options_free(&options);
 	return code;
 }
