@@ -86,8 +86,12 @@ fewer_work_items_are_scaled() {
 }
 
 # Without truth, the times of the host device are used: the median of 500 and 700 beside 500.
+host_time_is_no_truth() {
+	! "$gpusim" correlate report.json >out 2>err && cat err && [ ! -s out ] && grep -q -- '--host-time compares' err
+}
+
 measured_is_truth() {
-	"$gpusim" correlate report.json >out && has 'kx 64/32 500 600 -16.7% -' && has ' measured_ns: the queue did not measure: ky 64/32'
+	"$gpusim" correlate report.json --host-time >out && has 'kx 64/32 500 600 -16.7% -' && has ' measured_ns: the queue did not measure: ky 64/32'
 }
 
 left_out_by_name() {
@@ -118,7 +122,7 @@ files_are_written() {
 }
 
 names_are_escaped() {
-	"$gpusim" correlate -o h hostile.json >out && python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' h.svg && ! grep -q '<b>' h.svg
+	"$gpusim" correlate --host-time -o h hostile.json >out && python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' h.svg && ! grep -q '<b>' h.svg
 }
 
 bad_input_is_one_line() {
@@ -141,7 +145,8 @@ check "mean, median, bias, worst and correlation are those computed by hand" sta
 check "a report is compared with a table of truth, case by case" compared_with_truth
 check "everything that is not compared is named, with its reason" nothing_is_dropped
 check "counts of fewer work-items are scaled, times are not" fewer_work_items_are_scaled
-check "without a table, what the device measured is truth" measured_is_truth
+check "without a table, what the device measured is truth, if that is asked for" measured_is_truth
+check "and else there is none" host_time_is_no_truth
 check "cases can be left out by name, which is told" left_out_by_name
 check "thresholds decide on the exit code" thresholds_decide
 check "CSV is read again, pictures are valid" files_are_written

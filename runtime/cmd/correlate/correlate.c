@@ -96,6 +96,8 @@ static int take_option(struct correlate_arguments *a, int argc, char **argv, int
 	const char *value;
 	if (!strcmp(argv[*i], "--split"))
 		return a->split = true, 0;
+	if (!strcmp(argv[*i], "--host-time"))
+		return 0; /* take_filters has it */
 	if (cmd_value("--cases", argc, argv, i, &value))
 		return take_cases(a, value, &a->c.cases);
 	if (cmd_value("--full", argc, argv, i, &value))
@@ -126,6 +128,7 @@ static void take_filters(struct correlation *c, int argc, char **argv)
 		if (cmd_value("--gpu", argc, argv, &at, &c->gpu) || cmd_value("--config", argc, argv, &at, &c->config) ||
 		    cmd_value("--only", argc, argv, &at, &c->only))
 			i = at;
+		c->host_time |= !strcmp(argv[i], "--host-time");
 	}
 }
 
@@ -239,6 +242,9 @@ static int nothing_to_compare(const struct correlation *c)
 {
 	struct gs_buf estimates = {0}, truth = {0};
 	size_t count = 0, measured = 0;
+	if (!c->tables && !c->host_time)
+		return cmd_fail("correlate: there is no table of measured values; what the program took on the host device, usually a CPU, says nothing of "
+		                "the GPU of the estimates: --host-time compares with that all the same");
 	for (size_t i = 0; i < c->count; i++)
 		if (!isnan(c->list[i].estimate))
 			add_name(&estimates, &count, c->list[i].name);

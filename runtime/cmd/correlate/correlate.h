@@ -78,6 +78,7 @@ struct correlation {
 	size_t count, room;
 	struct truth_table *tables; /* the latest one first */
 	struct case_list cases;     /* cases of the reports that follow; count 0: none */
+	bool host_time;             /* without a table, what the host device took is truth */
 	struct case_list full;      /* sizes for which truth was measured; count 0: the sizes that ran */
 	char **kernels;             /* of all lists of cases */
 	size_t kernel_count;
