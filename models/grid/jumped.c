@@ -78,7 +78,8 @@ static void touch_ahead(struct ov_sm *sm, uint32_t slot, int32_t gap, uint64_t r
 	for (int32_t n = gaps[gap].next; n >= 0; n = gaps[n].next) {
 		uint64_t rounds = rounds_ahead(sm, slot, n);
 		if (round < rounds) {
-			ov_memory_touch(sm, slot, (uint32_t)n, round, gaps[n].from, gaps[n].at);
+			double done = gaps[n].rounds - windows_rounds_left(sm, slot, n); /* the warp goes on from there */
+			ov_memory_touch(sm, slot, (uint32_t)n, (double)round + done - (double)rounds, gaps[n].from, gaps[n].at);
 			return;
 		}
 		round -= rounds;
@@ -97,12 +98,13 @@ static void touch_round(struct ov_sm *sm, uint32_t slot, const struct rate_place
 		return;
 	}
 	back -= ahead;
-	double now = floor(g->rounds - windows_rounds_left(sm, slot, from->gap) + 0.5), before = floor(from->rounds), round = now - (double)back;
+	double done = g->rounds - windows_rounds_left(sm, slot, from->gap), now = floor(done + 0.5), before = floor(from->rounds);
+	double round = now - (double)back;
 	uint32_t at = (uint32_t)(w->block - w->path->blocks);
 	if (now <= before || round < before)
 		return;
 	at = at < g->from ? g->from : at < g->at ? at : g->at;
-	ov_memory_touch(sm, slot, (uint32_t)from->gap, (uint64_t)round, round > before ? g->from : at, back ? g->at : at);
+	ov_memory_touch(sm, slot, (uint32_t)from->gap, round + done - now, round > before ? g->from : at, back ? g->at : at);
 }
 
 /* Rounds of an SM's warps, as caches see them, the oldest first. */

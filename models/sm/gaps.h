@@ -83,10 +83,10 @@ static inline uint64_t ov_round_address(const struct ov_sm *sm, const struct ov_
 	const double *rounds = ov_rounds(sm, w);
 	for (int32_t g = gap_of_access(p, access); g >= 0; g = p->gaps[g].outer) {
 		const struct path_gap *gap = &p->gaps[g];
-		uint64_t round = (uint64_t)(gap->rounds - rounds[g] + 0.5);
-		if (access < gap->first_access || !gap->shifts || !round)
+		double done = gap->rounds - rounds[g]; /* the last one may be a part, which goes on where the one before ended */
+		if (access < gap->first_access || !gap->shifts || !(done > 0))
 			continue;
-		address = round_address(&gap->shifts[access - gap->first_access], address, round, who + access, line_bytes);
+		address = round_address(&gap->shifts[access - gap->first_access], address, done, gap->iterations, who + access, line_bytes);
 	}
 	return address;
 }

@@ -102,7 +102,7 @@ static void touch_part(struct touches *t, const struct ov_op *op, uint64_t addre
 	t->parts[t->given++ % MOST_TOUCHES] = (struct touch){address, sectors | !sectors, store};
 }
 
-void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, uint64_t round, uint32_t first, uint32_t end)
+void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, double round, uint32_t first, uint32_t end)
 {
 	const struct launch_warps *launch = sm->m->launch;
 	const struct ov_warp *w = &sm->warps[slot];
@@ -131,7 +131,7 @@ void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, uint64_t rou
 				uint64_t address = r->parts[p].address;
 				if (group->moves)
 					address = launch_address(launch, i, address, group->id, group->moved, line);
-				address = round_address(&g->shifts[access], address, round, (uint64_t)slot << 20, line);
+				address = round_address(&g->shifts[access], address, round, g->iterations, (uint64_t)slot << 20, line);
 				touch_part(&touches, op, address / line * line, r->parts[p].sectors);
 			}
 		}

@@ -91,7 +91,7 @@ static uint32_t ends_of(const struct path_gap *gap, uint32_t n, uint64_t address
 		out[1] = s->low + s->bytes - 1;
 		return 2;
 	}
-	out[0] = round_address(s, address, (uint64_t)(gap->rounds + 0.5), 0, 1);
+	out[0] = round_address(s, address, gap->rounds, gap->iterations, 0, 1);
 	return s->step != 0;
 }
 

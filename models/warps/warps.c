@@ -38,11 +38,23 @@ uint64_t warps_pattern_times(const struct launch_warps *w, uint64_t pattern)
 	return groups / size + (pattern % WARPS_WINDOW < groups % size);
 }
 
-uint64_t round_address(const struct round_shift *s, uint64_t address, uint64_t round, uint64_t who, uint64_t line_bytes)
+/* Bytes of whole rounds, and of the iterations of a part of one. What stays in a sector for several iterations moves by whole rounds: where
+ * it is within its sector is known of the iterations of the window only. */
+static uint64_t moved_evenly(int64_t step, double rounds, double iterations)
 {
-	uint64_t by = s->chance ? hash_high(round * 1000003 + who) >> 16 : (uint64_t)s->step * round;
-	if (!round || (s->chance && s->bytes <= line_bytes))
+	enum { SECTOR = 32 }; /* as of struct memory_part */
+	if (fabs((double)step) < iterations * SECTOR)
+		rounds = floor(rounds + 0.5);
+	int64_t whole = (int64_t)rounds;
+	double part = floor((rounds - (double)whole) * iterations + 0.5);
+	return (uint64_t)(step * whole + (part > 0 ? (int64_t)((double)step * part / iterations) : 0));
+}
+
+uint64_t round_address(const struct round_shift *s, uint64_t address, double rounds, double iterations, uint64_t who, uint64_t line_bytes)
+{
+	if (!(rounds > 0) || (s->chance && s->bytes <= line_bytes))
 		return address;
+	uint64_t by = s->chance ? hash_high((uint64_t)(rounds + 0.5) * 1000003 + who) >> 16 : moved_evenly(s->step, rounds, iterations);
 	if (!s->bytes)
 		return address + by;
 	int64_t at = (int64_t)(address - s->low + (s->chance ? by % s->bytes : by)) % (int64_t)s->bytes;

@@ -56,7 +56,7 @@ struct ov_sm;
 int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t index);
 void ov_memory_free(struct ov_sm *sm);
 /* A warp does blocks first..end-1 of a window in one of its rounds without time, as far as caches are concerned. */
-void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, uint64_t round, uint32_t first, uint32_t end);
+void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, double round, uint32_t first, uint32_t end);
 struct ov_memory_counts ov_memory_counts(const struct ov_sm *sm);
 
 #endif

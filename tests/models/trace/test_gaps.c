@@ -53,7 +53,30 @@ static void addresses_go_on_evenly(void)
 	struct round_shift s = shift_in_window(offsets, 1 << 20);
 	CU_ASSERT_FALSE(s.chance);
 	CU_ASSERT_EQUAL(s.step, 512);
-	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 64, 3, 0, 128), BUFFER + 64 + 3 * 512);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 64, 3, ITERATIONS, 0, 128), BUFFER + 64 + 3 * 512);
+}
+
+/* Twelve iterations of 64 bytes, the first eight of which were recorded. Of the half of a round that is left, the second half of the window
+ * is done. It goes on where the window ended, and does not begin again at the end of the buffer. */
+static void a_part_of_a_round_goes_on_where_the_window_ended(void)
+{
+	static const uint64_t offsets[] = {0, 64, 128, 192, 256, 320, 384, 448};
+	struct round_shift s = shift_in_window(offsets, 768);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 256, 0.5, ITERATIONS, 0, 64), BUFFER + 512);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 448, 0.5, ITERATIONS, 0, 64), BUFFER + 704);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER, 0.375, ITERATIONS, 0, 64), BUFFER + 192);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER, 1.25, ITERATIONS, 0, 64), BUFFER + 640);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 64, 0, ITERATIONS, 0, 64), BUFFER + 64);
+}
+
+/* Two iterations are in a sector, so the last part of a round is that of the nearest whole one. */
+static void sectors_move_by_whole_rounds(void)
+{
+	static const uint64_t offsets[] = {0, 16, 32, 48, 64, 80, 96, 112};
+	struct round_shift s = shift_in_window(offsets, 1 << 20);
+	CU_ASSERT_EQUAL(s.step, 128);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 64, 2.375, ITERATIONS, 0, 128), BUFFER + 64 + 256);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 64, 2.625, ITERATIONS, 0, 128), BUFFER + 64 + 384);
 }
 
 /* A buffer of 1024 bytes ends after the sixth load. The next round begins at 640 + 512 - 1024 = 128, and its seventh load, the first of the
@@ -64,9 +87,9 @@ static void a_buffer_may_end_in_the_middle_of_a_window(void)
 	struct round_shift s = shift_in_window(offsets, 1024);
 	CU_ASSERT_FALSE(s.chance);
 	CU_ASSERT_EQUAL(s.step, 512);
-	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 640, 1, 0, 128), BUFFER + 128);
-	CU_ASSERT_EQUAL(round_address(&s, BUFFER, 1, 0, 128), BUFFER + 512);
-	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 640, 2, 0, 128), BUFFER + 640);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 640, 1, ITERATIONS, 0, 128), BUFFER + 128);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER, 1, ITERATIONS, 0, 128), BUFFER + 512);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 640, 2, ITERATIONS, 0, 128), BUFFER + 640);
 }
 
 /* A buffer of 192 bytes has three of the loads: of seven steps, two go back to its begin. A round is 512 bytes, which is 128 modulo 192. */
@@ -75,8 +98,8 @@ static void a_short_buffer_ends_again_and_again(void)
 	static const uint64_t offsets[] = {0, 64, 128, 0, 64, 128, 0, 64};
 	struct round_shift s = shift_in_window(offsets, 192);
 	CU_ASSERT_FALSE(s.chance);
-	CU_ASSERT_EQUAL(round_address(&s, BUFFER, 1, 0, 64), BUFFER + 128);
-	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 128, 1, 0, 64), BUFFER + 64);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER, 1, ITERATIONS, 0, 64), BUFFER + 128);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 128, 1, ITERATIONS, 0, 64), BUFFER + 64);
 }
 
 /* Backwards: 0 is followed by the last 64 bytes of the buffer. */
@@ -86,8 +109,8 @@ static void a_loop_may_go_backwards(void)
 	struct round_shift s = shift_in_window(offsets, 1024);
 	CU_ASSERT_FALSE(s.chance);
 	CU_ASSERT_EQUAL(s.step, -512);
-	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 192, 1, 0, 128), BUFFER + 704);
-	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 768, 1, 0, 128), BUFFER + 256);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 192, 1, ITERATIONS, 0, 128), BUFFER + 704);
+	CU_ASSERT_EQUAL(round_address(&s, BUFFER + 768, 1, ITERATIONS, 0, 128), BUFFER + 256);
 }
 
 static void other_addresses_go_by_chance(void)
@@ -101,6 +124,8 @@ void add_gaps_tests(void)
 	CU_pSuite suite = CU_add_suite("gaps", NULL, NULL);
 #define TEST(name) CU_add_test(suite, #name, name)
 	TEST(addresses_go_on_evenly);
+	TEST(a_part_of_a_round_goes_on_where_the_window_ended);
+	TEST(sectors_move_by_whole_rounds);
 	TEST(a_buffer_may_end_in_the_middle_of_a_window);
 	TEST(a_short_buffer_ends_again_and_again);
 	TEST(a_loop_may_go_backwards);
