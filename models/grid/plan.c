@@ -212,19 +212,30 @@ static double share_chosen(const struct ov_plan *plan, const struct ov_plan *lau
 	return chosen / (launch->work[plan->all] * (double)plan->groups / (double)plan->all);
 }
 
-/* Which groups stand for the launch: some of each part of it that does the same. If groups differ so much that few runs of neighbours
- * do more or less than the launch, there are more and shorter ones. */
-static int choose_runs(const struct ov_work *work, struct ov_plan *plan)
+/* Whether the chosen groups do as much as the launch does, on average. */
+static bool does_as_much(const struct ov_plan *plan, const struct ov_plan *launch, const struct group_run *runs)
+{
+	return fabs(share_chosen(plan, launch, runs, plan->run_count) - 1) < same_traffic;
+}
+
+/* Which groups stand for the launch: those that the simulated SMs would get. If these do more or less than the launch, or if all SMs are
+ * simulated: some of each part of it that does the same. If groups differ so much that few runs of neighbours do more or less, there are
+ * more and shorter ones. */
+static int choose_runs(const struct ov_work *work, uint32_t residency, struct ov_plan *plan)
 {
 	struct ov_plan launch = {.groups = plan->all, .all = plan->all, .whole = plan->whole, .limits = plan->limits};
 	struct group_run *runs = NULL;
+	bool done = false;
 	int rc = plan->all <= MOST_GROUPS ? find_regions(work, &launch) : 0;
-	for (uint64_t least = 2; !rc; least *= 2) {
+	if (!rc && plan->sm_count < work->gpu->sm_count) {
+		rc = runs_of_rounds(plan->groups, plan->all, plan->sm_count, work->gpu->sm_count, residency, &runs, &plan->run_count);
+		done = !rc && does_as_much(plan, &launch, runs);
+	}
+	for (uint64_t least = 2; !rc && !done; least *= 2) {
 		free(runs);
 		runs = NULL;
 		rc = runs_choose(launch.regions, launch.region_count, plan->groups, plan->all, plan->whole, least, &runs, &plan->run_count);
-		if (rc || fabs(share_chosen(plan, &launch, runs, plan->run_count) - 1) < same_traffic || 4 * least > plan->groups)
-			break;
+		done = !rc && (does_as_much(plan, &launch, runs) || 4 * least > plan->groups);
 	}
 	plan->runs = runs;
 	drop_regions(&launch);
@@ -261,7 +272,7 @@ static int look_at(const struct ov_work *work, uint32_t residency, struct ov_pla
 	if (!work->uniform && plan->groups > MOST_GROUPS)
 		plan->groups = MOST_GROUPS;
 	if (work->hierarchy && plan->groups < plan->all)
-		rc = choose_runs(work, plan);
+		rc = choose_runs(work, residency, plan);
 	if (!rc)
 		rc = work->uniform ? one_region(work, plan) : find_regions(work, plan);
 	*cost = rc ? 0 : plan_cost(work, plan);

@@ -15,7 +15,7 @@ struct ov_plan {
 	/* By pattern group: those with the same number do the same, and SMs that got the same are simulated once. NULL: no two
 	 * groups do. */
 	const uint32_t *kinds;
-	const struct group_run *runs; /* of neighbours, because they meet in memory; NULL: evenly from all of the launch */
+	const struct group_run *runs; /* of neighbours, because they meet in memory (runs.h); NULL: evenly from all of the launch */
 	size_t run_count;
 	double unlike;   /* what the groups ask memory for per instruction, against all: by how much that differs */
 	double capacity; /* of L2, that the simulated SMs have */

@@ -10,6 +10,7 @@
 #include "models/sampling/runs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Runs of a part, at most, and epochs of a run, at least: two units of sampling. More runs are spread more evenly; shorter ones have
@@ -64,6 +65,32 @@ int runs_choose(const struct region *regions, size_t count, uint64_t groups, uin
 		choose_in(&c, at, all);
 	*out = c.runs;
 	*out_count = c.count;
+	return 0;
+}
+
+/* Which SMs, from 0 to `most`, stand for all at this time: others each time, so that rows of a grid that are as long as there are SMs do not
+ * always give the same places. Steps by the golden ratio are spread evenly, however many there are (Knuth, The Art of Computer Programming, 6.4). */
+static uint64_t first_sm(uint64_t epoch, uint64_t most)
+{
+	double turn = 0.5 + 0.61803398875 * (double)epoch;
+	return (uint64_t)((turn - floor(turn)) * (double)(most + 1));
+}
+
+int runs_of_rounds(uint64_t groups, uint64_t all, uint32_t few, uint32_t sms, uint32_t residency, struct group_run **out, size_t *out_count)
+{
+	uint64_t rounds = (groups + few - 1) / few, epochs = (rounds + residency - 1) / residency;
+	uint64_t left_out = all / sms > rounds ? all / sms - rounds : 0;
+	struct group_run *runs = calloc(rounds, sizeof *runs);
+	if (!runs)
+		return -ENOMEM;
+	for (uint64_t r = 0; r < rounds; r++) {
+		uint64_t epoch = r / residency, skipped = epochs > 1 ? left_out * epoch / (epochs - 1) : left_out / 2;
+		uint64_t first = r * few, count = groups - first < few ? groups - first : few;
+		uint64_t id = (r + skipped) * sms + first_sm(epoch, sms - few);
+		runs[r] = (struct group_run){first, id < all - count ? id : all - count};
+	}
+	*out = runs;
+	*out_count = rounds;
 	return 0;
 }
 

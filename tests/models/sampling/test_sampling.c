@@ -165,6 +165,32 @@ static void test_parts_have_their_share_of_runs(void)
 	CU_ASSERT_EQUAL(nth(many, 16, 320, 39), 2 * 160 + 7);
 }
 
+static uint64_t nth_of_rounds(uint64_t groups, uint64_t all, uint64_t n)
+{
+	struct group_run *runs = NULL;
+	size_t run_count = 0;
+	CU_ASSERT_EQUAL_FATAL(runs_of_rounds(groups, all, 8, 132, 2, &runs, &run_count), 0);
+	uint64_t id = runs_id(runs, run_count, n);
+	free(runs);
+	return id;
+}
+
+/* 8 of 132 SMs, 2 groups each at a time. The groups of an SM are 132 apart. The first two rounds are those of SMs 0.5 x 125 = 62 to 69, the
+ * next two of SMs 0.118 x 125 = 14 to 21. Two rounds of four are from the middle, and no group is beyond the last. */
+static void test_groups_of_an_sm_are_a_round_apart(void)
+{
+	CU_ASSERT_EQUAL(nth_of_rounds(32, 528, 0), 62);
+	CU_ASSERT_EQUAL(nth_of_rounds(32, 528, 7), 69);
+	CU_ASSERT_EQUAL(nth_of_rounds(32, 528, 8), 132 + 62);
+	CU_ASSERT_EQUAL(nth_of_rounds(32, 528, 16), 2 * 132 + 14);
+	CU_ASSERT_EQUAL(nth_of_rounds(32, 528, 31), 3 * 132 + 21);
+	CU_ASSERT_EQUAL(nth_of_rounds(16, 528, 0), 132 + 62);
+	CU_ASSERT_EQUAL(nth_of_rounds(16, 528, 15), 2 * 132 + 69);
+	CU_ASSERT_EQUAL(nth_of_rounds(9, 133, 8), 132);
+	CU_ASSERT_EQUAL(nth_of_rounds(48, 1056, 16), (2 + 1) * 132 + 14);
+	CU_ASSERT_EQUAL(nth_of_rounds(48, 1056, 47), 7 * 132 + 92 + 7);
+}
+
 /*
  * TBPoint, Fig. 7: two groups at a time, one region of groups 2 to 99, each group 10 instructions and 10 cycles. Groups 0 and 1
  * are outside. Group 2 starts when nothing else runs: the region is entered. Groups 3 and 4 are the sampling units, both at 20
@@ -366,6 +392,7 @@ void add_sampling_tests(void)
 	CU_add_test(suite, "a mixture of groups is homogeneous if it stays the same", test_mixtures_are_homogeneous);
 	CU_add_test(suite, "groups with other traffic are another region", test_traffic_divides_regions);
 	CU_add_test(suite, "a part of the groups is from all of the launch", test_runs_are_from_all_of_the_launch);
+	CU_add_test(suite, "groups of one SM are a round of all SMs apart", test_groups_of_an_sm_are_a_round_apart);
 	CU_add_test(suite, "every part of a launch has its share of the groups", test_parts_have_their_share_of_runs);
 	CU_add_test(suite, "the last wave is as full as it would have been", test_sampler_leaves_the_last_wave);
 	CU_add_test(suite, "a pattern in order stays in its part of the launch", test_patterns_in_order);
