@@ -218,16 +218,16 @@ $(O)/kernels/cuda/host $(O)/tests/cuda/results:
 # A driver of ours, programs that use it, and one that looks up functions (tests/cuda/host).
 CUDA_HOST = $(addprefix $(O)/tests/cuda/host/,libcuda.so.1 program lookup)
 programs: $(CUDA_HOST)
-$(O)/tests/cuda/host/libcuda.so.1: tests/cuda/host/driver.c runtime/format/counted.h
+$(O)/tests/cuda/host/libcuda.so.1: tests/cuda/host/driver.c runtime/format/counted.h tests/cuda/host/shared.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -I. -Wall -Wextra -shared -fPIC -Wl,-soname,$(@F) -o $@ $<
-$(O)/tests/cuda/host/program: tests/cuda/host/program.c $(O)/tests/cuda/host/libcuda.so.1
+$(O)/tests/cuda/host/program: tests/cuda/host/program.c tests/cuda/host/shared.h $(O)/tests/cuda/host/libcuda.so.1
 $(O)/tests/cuda/host/lookup: tests/cuda/host/lookup.c
 $(O)/tests/cuda/host/program $(O)/tests/cuda/host/lookup:
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -Wall -Wextra $(SANITIZE) -fno-builtin -rdynamic -o $@ $^ -ldl
+	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -Wall -Wextra $(SANITIZE) -fno-builtin -rdynamic -I. -o $@ $(filter-out %.h,$^) -ldl -lpthread
 
 # What measures real GPUs (tests/accuracy/truth/measure.sh builds them for itself). They open OpenCL and CUDA when they run.
 TRUTH = $(addprefix $(O)/tests/accuracy/truth/,opencl driver)

@@ -37,6 +37,8 @@ void nvidia_module_alias(const void *handle, const void *same); /* another handl
 void nvidia_function_found(const void *function, const void *module, const char *name);
 void nvidia_function_alias(const void *function, const void *same);
 
+/* This thread is about to use the GPU, in a way that is not told otherwise. Like the functions below, it returns when no twin runs. */
+void nvidia_used(void);
 /* Memory that kernels can write. `host`: the program's threads can write it at any time, too. What is known already is left as it is. */
 void nvidia_memory_made(void *address, uint64_t bytes, bool host);
 void nvidia_memory_gone(const void *address);

@@ -2,7 +2,7 @@
  * Our functions in place of the driver's. Each calls the driver's own with what it was given, and returns what that returns.
  *
  * A name of the driver may have several functions: older forms, and those for a default stream of each thread. Their parameters are the same
- * in what we look at, so there is one row for each, with the driver's address that it calls.
+ * in what we look at, so there is one row for each (rows.def), with the driver's address that it calls.
  */
 #include "interposer/cuda/host/host.h"
 
@@ -15,74 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Name, whether NULL means the thread's default stream, and what of it ours is made of. */
-#define ROWS(X) \
-	X(cuLaunchKernel, false, launch) \
-	X(cuLaunchKernel_ptsz, true, launch) \
-	X(cuLaunchKernelEx, false, launch_ex) \
-	X(cuLaunchKernelEx_ptsz, true, launch_ex) \
-	X(cuLaunchCooperativeKernel, false, launch_cooperative) \
-	X(cuLaunchCooperativeKernel_ptsz, true, launch_cooperative) \
-	X(cuGraphLaunch, false, graph_launch) \
-	X(cuGraphLaunch_ptsz, true, graph_launch) \
-	X(cuStreamBeginCapture, false, begin_capture) \
-	X(cuStreamBeginCapture_ptsz, false, begin_capture) \
-	X(cuStreamBeginCapture_v2, false, begin_capture) \
-	X(cuStreamBeginCapture_v2_ptsz, false, begin_capture) \
-	X(cuStreamBeginCaptureToGraph, false, begin_capture) \
-	X(cuStreamBeginCaptureToGraph_ptsz, false, begin_capture) \
-	X(cuStreamEndCapture, false, end_capture) \
-	X(cuStreamEndCapture_ptsz, false, end_capture) \
-	X(cuModuleLoadData, false, load) \
-	X(cuModuleLoadDataEx, false, load) \
-	X(cuModuleLoadFatBinary, false, load) \
-	X(cuLibraryLoadData, false, load_library) \
-	X(cuLibraryGetModule, false, library_module) \
-	X(cuMemAlloc_v2, false, allocate) \
-	X(cuMemAllocManaged, false, allocate_host) \
-	X(cuMemAllocHost_v2, false, allocate_host) \
-	X(cuMemHostAlloc, false, allocate_host) \
-	X(cuMemAllocAsync, false, allocate) \
-	X(cuMemAllocAsync_ptsz, false, allocate) \
-	X(cuMemAllocFromPoolAsync, false, allocate) \
-	X(cuMemAllocFromPoolAsync_ptsz, false, allocate) \
-	X(cuMemAllocPitch_v2, false, allocate_rows) \
-	X(cuMemHostRegister, false, register_memory) \
-	X(cuMemHostRegister_v2, false, register_memory) \
-	X(cuMemFree_v2, false, release) \
-	X(cuMemFreeHost, false, release) \
-	X(cuMemFreeAsync, false, release) \
-	X(cuMemFreeAsync_ptsz, false, release) \
-	X(cuMemHostUnregister, false, release) \
-	X(cuMemMap, false, unknown_memory) \
-	X(cuIpcOpenMemHandle, false, unknown_memory) \
-	X(cuIpcOpenMemHandle_v2, false, unknown_memory) \
-	X(cuImportExternalMemory, false, unknown_memory) \
-	X(cuSurfObjectCreate, false, unknown_memory) \
-	X(cuGraphAddMemAllocNode, false, unknown_memory) \
-	X(cuModuleUnload, false, unknown_memory) \
-	X(cuLibraryUnload, false, unknown_memory) \
-	X(cuModuleGetGlobal_v2, false, get_variable) \
-	X(cuLibraryGetGlobal, false, get_variable) \
-	X(cuLibraryGetManaged, false, get_managed) \
-	X(cuStreamCreate, false, make_stream) \
-	X(cuStreamCreateWithPriority, false, make_stream) \
-	X(cuStreamDestroy_v2, false, end_stream) \
-	X(cuModuleGetFunction, false, get_function) \
-	X(cuLibraryGetKernel, false, get_function) \
-	X(cuKernelGetFunction, false, kernel_function) \
-	X(cuCtxDestroy, false, context_ends) \
-	X(cuCtxDestroy_v2, false, context_ends) \
-	X(cuDevicePrimaryCtxReset, false, context_ends) \
-	X(cuDevicePrimaryCtxReset_v2, false, context_ends) \
-	X(cuDevicePrimaryCtxRelease, false, context_ends) \
-	X(cuDevicePrimaryCtxRelease_v2, false, context_ends) \
-	X(cuGetProcAddress, false, find_1) \
-	X(cuGetProcAddress_v2, false, find_2)
-
+enum row {
 #define X(name, thread, kind) ROW_##name,
-enum row { ROWS(X) ROW_COUNT };
-#undef X
+#include "interposer/cuda/host/rows.def"
+	ROW_COUNT
+};
 
 static _Atomic(void *) theirs[ROW_COUNT]; /* the driver's own */
 #define THEIRS(row, params) ((int(*) params)atomic_load_explicit(&theirs[row], memory_order_relaxed))
@@ -176,7 +113,7 @@ static int end_capture(enum row row, bool thread, void *stream, void **graph)
 {
 	(void)thread;
 	int result = THEIRS(row, (void *, void **))(stream, graph);
-	enum { NOT_CAPTURING = 1, INVALIDATED = 901 };
+	enum { INVALIDATED = 901 };
 	if (!result || result == INVALIDATED)
 		nvidia_captures(-1);
 	return result;
@@ -302,6 +239,26 @@ static int unknown_memory(enum row row, bool thread, uintptr_t a, uintptr_t b, u
 	return THEIRS(row, (uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t))(a, b, c, d, e, f);
 }
 
+/* The handle is a structure, and not a pointer to one. */
+struct shared_handle {
+	char bytes[64];
+};
+
+static int open_shared(enum row row, bool thread, void **out, struct shared_handle handle, unsigned flags)
+{
+	(void)thread;
+	nvidia_memory_unknown("");
+	return THEIRS(row, (void **, struct shared_handle, unsigned))(out, handle, flags);
+}
+
+/* Parameters of none of these are structures or reals, and none has more than six. */
+static int use(enum row row, bool thread, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)
+{
+	(void)thread;
+	nvidia_used();
+	return THEIRS(row, (uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t))(a, b, c, d, e, f);
+}
+
 static int make_stream(enum row row, bool thread, void **out, unsigned flags, int priority)
 {
 	(void)thread;
@@ -330,12 +287,12 @@ static int context_ends(enum row row, bool thread, uintptr_t context)
 /* The newest form of a name that is older than the version that is asked for. All that we know came long before today's. */
 static void *wrap_found(const char *name, void *function, int version, unsigned long long flags)
 {
-	enum { PER_THREAD = 2, SECOND_FORM = 12000 };
-	static const char *const ends[] = {"_v2_ptsz", "_ptsz", "_v2", ""};
+	enum { PER_THREAD = 2, SECOND_FORM = 12000, OF_PROCESS = 4 };
+	static const char *const ends[] = {"_v2_ptsz", "_v2_ptds", "_ptsz", "_ptds", "_v2", ""};
 	char text[64];
 	if (!strcmp(name, "cuGetProcAddress"))
 		return host_wrap(version >= SECOND_FORM ? "cuGetProcAddress_v2" : name, function);
-	for (size_t i = flags & PER_THREAD ? 0 : 2; i < GS_ARRAY_LEN(ends); i++) {
+	for (size_t i = flags & PER_THREAD ? 0 : OF_PROCESS; i < GS_ARRAY_LEN(ends); i++) {
 		snprintf(text, sizeof text, "%s%s", name, ends[i]);
 		void *wrapped = host_wrap(text, function);
 		if (wrapped != function)
@@ -405,6 +362,10 @@ static int find_2(enum row row, bool thread, const char *name, void **out, int v
 #define ARGUMENTS_release address, stream
 #define PARAMETERS_unknown_memory (uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)
 #define ARGUMENTS_unknown_memory a, b, c, d, e, f
+#define PARAMETERS_open_shared (void **out, struct shared_handle handle, unsigned flags)
+#define ARGUMENTS_open_shared out, handle, flags
+#define PARAMETERS_use PARAMETERS_unknown_memory
+#define ARGUMENTS_use ARGUMENTS_unknown_memory
 #define PARAMETERS_make_stream (void **out, unsigned flags, int priority)
 #define ARGUMENTS_make_stream out, flags, priority
 #define PARAMETERS_end_stream (void *stream)
@@ -421,16 +382,14 @@ static int find_2(enum row row, bool thread, const char *name, void **out, int v
 	{ \
 		return kind(ROW_##name, thread, ARGUMENTS_##kind); \
 	}
-ROWS(X)
-#undef X
+#include "interposer/cuda/host/rows.def"
 
 static const struct host_row {
 	const char *name;
 	void *ours;
 } rows[] = {
 #define X(name, thread, kind) {#name, (void *)ours_##name},
-	ROWS(X)
-#undef X
+#include "interposer/cuda/host/rows.def"
 };
 
 void *host_wrap(const char *name, void *function)

@@ -31,6 +31,8 @@ enum { NVIDIA_NOT_READY = 600 };
 	X(function_set, "cuFuncSetAttribute", (const void *function, int attribute, int value)) \
 	X(library_global, "cuLibraryGetGlobal", (uint64_t *address, size_t *bytes, void *library, const char *name)) \
 	X(module_global, "cuModuleGetGlobal_v2", (uint64_t *address, size_t *bytes, void *module, const char *name)) \
+	X(context_device, "cuCtxGetDevice", (int *device)) \
+	X(pointer_attribute, "cuPointerGetAttribute", (void *value, int attribute, uint64_t address)) \
 	X(memory_info, "cuMemGetInfo_v2", (size_t *free_bytes, size_t *total)) \
 	X(allocate, "cuMemAlloc_v2", (uint64_t *address, size_t bytes)) \
 	X(release, "cuMemFree_v2", (uint64_t address)) \

@@ -144,13 +144,10 @@ static bool has_line(const char *lines, const char *name)
 	return false;
 }
 
-void kernels_ask(struct gpu_kernel *k)
+static void ask(struct gpu_kernel *k)
 {
 	enum { MOST_PTX = 2 << 20 };
 	struct gs_error err = {""};
-	if (k->asked)
-		return;
-	k->asked = true;
 	if (!k->module) {
 		cannot(k, "gpusim has not seen the PTX of it");
 		return;
@@ -174,4 +171,16 @@ void kernels_ask(struct gpu_kernel *k)
 		k->kernel = NULL;
 		log_info("%s is measured, but not modelled: %s", k->title, k->why);
 	}
+}
+
+bool kernels_ask(struct gpu_kernel *k)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_lock(&lock);
+	bool first = !k->asked;
+	if (first)
+		ask(k);
+	k->asked = true;
+	pthread_mutex_unlock(&lock);
+	return first;
 }

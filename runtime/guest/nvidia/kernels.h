@@ -46,7 +46,7 @@ void kernels_found(const void *function, const void *module, const char *name);
 void kernels_alias(const void *function, const void *same);
 /* The kernel of a handle, new if need be, by the name that the driver tells. NULL: out of memory. */
 struct gpu_kernel *kernels_get(const void *function);
-/* At its first launch: finds out whether it can be modelled. */
-void kernels_ask(struct gpu_kernel *k);
+/* Before a launch: whether it can be modelled is known afterwards. True: it was not before. */
+bool kernels_ask(struct gpu_kernel *k);
 
 #endif

@@ -55,10 +55,15 @@ static bool is_ready(void)
 
 /* ---- what the program loads ---- */
 
+void nvidia_used(void)
+{
+	twin_thread(is_ready());
+}
+
 void nvidia_loaded(const void *handle, const void *image, bool library)
 {
 	int saved = errno;
-	twin_thread();
+	nvidia_used();
 	kernels_loaded(handle, image, library);
 	errno = saved;
 }
@@ -83,18 +88,22 @@ void nvidia_function_alias(const void *function, const void *same)
 void nvidia_memory_made(void *address, uint64_t bytes, bool host)
 {
 	int saved = errno;
-	twin_thread();
+	nvidia_used();
+	if (on_gpu.captures) /* it may be a graph's, which is there while that runs */
+		twin_memory_unknown("an allocation of a graph");
 	twin_memory_made(address, bytes, host);
 	errno = saved;
 }
 
 void nvidia_memory_gone(const void *address)
 {
+	nvidia_used();
 	twin_memory_gone(address);
 }
 
 void nvidia_memory_unknown(const char *function)
 {
+	nvidia_used();
 	twin_memory_unknown(function);
 }
 
@@ -107,6 +116,7 @@ void nvidia_stream_made(void *stream, unsigned flags)
 
 void nvidia_stream_gone(void *stream)
 {
+	nvidia_used();
 	twin_stream_gone(stream);
 }
 
@@ -198,8 +208,8 @@ static struct launch *record_new(struct gpu_launch *g, uint8_t *parameters)
 	return l;
 }
 
-/* Of each kernel and size the 1st, 2nd, 3rd, 5th, 9th and so on tell most. */
-static bool is_counted(struct gpu_kernel *k, const struct measured_shape *shape)
+/* Of each kernel and size the 1st, 2nd, 3rd, 5th, 9th and so on tell most. With the lock held. */
+static bool is_next(struct gpu_kernel *k, const struct measured_shape *shape)
 {
 	enum { MOST_SIZES = 64 };
 	for (unsigned i = 0; i < k->size_count; i++)
@@ -215,6 +225,15 @@ static bool is_counted(struct gpu_kernel *k, const struct measured_shape *shape)
 	k->sizes = larger;
 	k->sizes[k->size_count++] = (struct gpu_sizes){*shape, 0};
 	return true;
+}
+
+static bool is_counted(struct gpu_kernel *k, const struct measured_shape *shape)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_lock(&lock);
+	bool counted = is_next(k, shape);
+	pthread_mutex_unlock(&lock);
+	return counted;
 }
 
 static void make_record(struct gpu_launch *g)
@@ -238,22 +257,29 @@ static void make_record(struct gpu_launch *g)
 
 /* ---- from the interposer ---- */
 
+/* The driver has not looked at it yet, and refuses one without threads. */
+static bool has_threads(const struct nvidia_launch *l)
+{
+	bool none = false;
+	for (int d = 0; d < 3; d++)
+		none = none || !l->grid[d] || !l->block[d];
+	return !l->function || !none;
+}
+
 struct gpu_launch *nvidia_launch_begins(const struct nvidia_launch *l)
 {
 	int saved = errno;
 	enum { EACH_TIME = 8 };
-	struct gpu_launch *g = is_ready() && !on_gpu.captures ? calloc(1, sizeof *g) : NULL;
+	struct gpu_launch *g = is_ready() && !on_gpu.captures && has_threads(l) ? calloc(1, sizeof *g) : NULL;
 	if (g) {
 		uint64_t begin = clock_ns();
-		twin_thread();
+		nvidia_used();
 		clock_collect(EACH_TIME, 0, measured);
 		g->what = *l;
 		g->why = "a graph is measured as a whole";
 		g->kernel = l->function ? kernels_get(l->function) : NULL;
-		if (g->kernel && !g->kernel->asked) {
-			kernels_ask(g->kernel);
+		if (g->kernel && kernels_ask(g->kernel))
 			load_kernel(l->function);
-		}
 		if (g->kernel && g->kernel->kernel)
 			make_record(g);
 		else if (g->kernel)
@@ -299,6 +325,7 @@ void nvidia_launch_ends(struct gpu_launch *g, int result)
 
 void nvidia_captures(int change)
 {
+	nvidia_used();
 	on_gpu.captures += change;
 }
 
@@ -306,6 +333,7 @@ void nvidia_context_ends(void)
 {
 	enum { PATIENCE_MS = 1000 };
 	int saved = errno;
+	nvidia_used();
 	if (is_ready() && !on_gpu.captures)
 		clock_collect(UINT32_MAX, PATIENCE_MS, measured);
 	errno = saved;

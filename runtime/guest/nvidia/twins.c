@@ -20,6 +20,7 @@
 enum { OF_GPU = 0x47505500, OF_HOST, MOST_ALLOCATIONS = 4096, MOST_STREAMS = 64, QUIET_MS = 2000, DEFAULT_SHARED = 48 << 10 };
 
 static struct {
+	pthread_mutex_t running; /* held while a twin runs; taken before the other */
 	pthread_mutex_t lock;
 	void *streams[MOST_STREAMS]; /* that do not wait for the default stream */
 	unsigned stream_count;
@@ -29,7 +30,7 @@ static struct {
 	_Atomic(pthread_t) thread;
 	void *stream, *event; /* ours, in the context */
 	unsigned long long context;
-} twins = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} twins = {.running = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- what the program does ---- */
 
@@ -73,11 +74,16 @@ void twin_stream_gone(void *stream)
 	pthread_mutex_unlock(&twins.lock);
 }
 
-void twin_thread(void)
+void twin_thread(bool wait)
 {
 	pthread_t none = 0, self = pthread_self();
-	if (!atomic_compare_exchange_strong(&twins.thread, &none, self) && !pthread_equal(none, self))
-		twins.threads = true;
+	if (atomic_compare_exchange_strong(&twins.thread, &none, self) || pthread_equal(none, self))
+		return;
+	twins.threads = true;
+	if (wait) {
+		pthread_mutex_lock(&twins.running);
+		pthread_mutex_unlock(&twins.running);
+	}
 }
 
 /* ---- quiet ---- */
@@ -186,6 +192,15 @@ struct saved_memory {
 	uint64_t bytes, copy; /* all of them together, and where the copy is */
 };
 
+/* Commands of another GPU may be under way, which is_quiet() does not ask. */
+static bool is_elsewhere(const struct cuda_allocation *a)
+{
+	int own, device;
+	enum { DEVICE_ORDINAL = 9 };
+	return nvidia.context_device && nvidia.pointer_attribute && !nvidia.context_device(&own) &&
+	       !nvidia.pointer_attribute(&device, DEVICE_ORDINAL, (uint64_t)(uintptr_t)a->address) && device != own;
+}
+
 static const char *save_memory(struct saved_memory *s)
 {
 	size_t all = memory_list(s->list, MOST_ALLOCATIONS), free_bytes = 0, total;
@@ -196,6 +211,8 @@ static const char *save_memory(struct saved_memory *s)
 			return "the program has pinned or managed memory, which kernels and threads can write at the same time";
 		if (s->list[i].flags != OF_GPU)
 			continue;
+		if (is_elsewhere(&s->list[i]))
+			return "the program has memory of another GPU";
 		s->list[s->count++] = s->list[i];
 		s->bytes += (s->list[i].bytes + 255) / 256 * 256;
 	}
@@ -296,10 +313,12 @@ static const char *run_twin(struct twin_run *t)
 	return good ? NULL : "the driver could not copy what its twin counted";
 }
 
-static void wait_for_own_stream(void)
+static bool wait_for_own_stream(void)
 {
-	while (nvidia.stream_query(twins.stream) == NVIDIA_NOT_READY)
+	int result;
+	while ((result = nvidia.stream_query(twins.stream)) == NVIDIA_NOT_READY)
 		nap();
+	return !result;
 }
 
 static const char *run_and_wait(struct twin_run *t)
@@ -311,8 +330,8 @@ static const char *run_and_wait(struct twin_run *t)
 		return no_room_for_counters;
 	}
 	const char *why = run_twin(t);
-	wait_for_own_stream();
-	return why;
+	bool good = wait_for_own_stream();
+	return why || good ? why : "its twin failed";
 }
 
 static const char *not_now(struct gpu_kernel *k, const struct nvidia_launch *l)
@@ -334,7 +353,7 @@ static const char *not_now(struct gpu_kernel *k, const struct nvidia_launch *l)
 	return NULL;
 }
 
-const char *twin_count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, struct launch *record)
+static const char *count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, struct launch *record)
 {
 	const struct lifted_kernel *lifted = k->kernel->lifted;
 	const char *why = not_now(k, l);
@@ -364,5 +383,13 @@ const char *twin_count(struct gpu_kernel *k, const struct nvidia_launch *l, cons
 	}
 	free(pointers);
 	free(t);
+	return why;
+}
+
+const char *twin_count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, struct launch *record)
+{
+	pthread_mutex_lock(&twins.running);
+	const char *why = count(k, l, parameters, record);
+	pthread_mutex_unlock(&twins.running);
 	return why;
 }

@@ -25,6 +25,7 @@ void twin_memory_gone(const void *address);
 void twin_memory_unknown(const char *function); /* memory of a kind that cannot be put back */
 void twin_stream_made(void *stream); /* one that does not wait for the default stream */
 void twin_stream_gone(void *stream);
-void twin_thread(void); /* this thread uses the GPU */
+/* This thread uses the GPU. `wait`: if it is not the first that does, until no twin runs; none will afterwards. */
+void twin_thread(bool wait);
 
 #endif

@@ -4,15 +4,17 @@
  * before, because the processor is slow; a stream is busy for as long as a kernel with a name of gpusim's ran just before.
  *
  * Memory of the GPU is the host's. A kernel of an image that has COUNT_VARIABLE in it (runtime/format/counted.h) is a twin. The kernel `step` takes 5000 ns
- * and adds 1 to each word of the program's memory; its twin spoils that memory, and counts.
+ * and adds 1 to each word of the program's memory; its twin spoils that memory for a while, and counts. Memory of OTHER_GPU bytes is on another GPU.
  *
  * With FAKE_DRIVER_LOG=FILE, what kernels the program itself launched, in their order.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/format/counted.h"
+#include "tests/cuda/host/shared.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -33,6 +35,7 @@ static struct {
 } memory[ALLOCATIONS];
 static uint64_t count_variable[2];
 static char plain_module, twin_module;
+EXPORT volatile int fake_twin_runs;
 
 static int context;
 struct event {
@@ -64,6 +67,10 @@ EXPORT int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
 EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream);
 EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream);
 EXPORT int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream);
+EXPORT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
+EXPORT int cuIpcOpenMemHandle_v2(uint64_t *out, struct shared_handle handle, unsigned flags);
+EXPORT int cuCtxGetDevice(int *out);
+EXPORT int cuPointerGetAttribute(void *out, int attribute, uint64_t address);
 EXPORT int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const char *name);
 EXPORT int cuGetProcAddress_v2(const char *name, void **out, int version, unsigned long long flags, int *status);
 EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
@@ -227,6 +234,34 @@ int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream
 	return 0;
 }
 
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
+{
+	return cuMemcpyAsync((uint64_t)(uintptr_t)to, from, bytes, NULL);
+}
+
+/* Tells what it was given. */
+int cuIpcOpenMemHandle_v2(uint64_t *out, struct shared_handle handle, unsigned flags)
+{
+	*out = flags;
+	for (size_t i = 0; i < sizeof handle.bytes; i++)
+		*out = *out * 3 + (unsigned char)handle.bytes[i];
+	return 0;
+}
+
+int cuCtxGetDevice(int *out)
+{
+	*out = 0;
+	return 0;
+}
+
+int cuPointerGetAttribute(void *out, int attribute, uint64_t address)
+{
+	for (int i = 0; i < ALLOCATIONS; i++)
+		if (memory[i].at == (unsigned char *)(uintptr_t)address)
+			*(int *)out = memory[i].bytes == OTHER_GPU;
+	return attribute != 9;
+}
+
 int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const char *name)
 {
 	*address = (uint64_t)(uintptr_t)count_variable;
@@ -278,6 +313,8 @@ static int run(struct kernel *k, unsigned groups, void **params, const char *for
 	}
 	if (k->twin) {
 		run_step(k, params);
+		fake_twin_runs = 1;
+		usleep(20000);
 		return 0;
 	}
 	FILE *f = log ? fopen(log, "a") : NULL;
@@ -295,8 +332,8 @@ static int run(struct kernel *k, unsigned groups, void **params, const char *for
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream, void **params,
                    void **extra)
 {
-	(void)bx, (void)by, (void)bz, (void)shared, (void)stream, (void)extra;
-	return run(f, gx * gy * gz, params, "plain");
+	(void)shared, (void)stream, (void)extra;
+	return bx && by && bz ? run(f, gx * gy * gz, params, "plain") : 1;
 }
 
 int cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
@@ -325,7 +362,8 @@ int cuGetProcAddress_v2(const char *name, void **out, int version, unsigned long
 		{"cuStreamBeginCapture", (void *)cuStreamBeginCapture_v2, NULL},        {"cuStreamEndCapture", (void *)cuStreamEndCapture, NULL},
 		{"cuGetProcAddress", (void *)cuGetProcAddress_v2, NULL},                {"cuCtxDestroy", (void *)cuCtxDestroy_v2, NULL},
 		{"cuMemAlloc", (void *)cuMemAlloc_v2, NULL},                            {"cuMemFree", (void *)cuMemFree_v2, NULL},
-		{"cuMemHostAlloc", (void *)cuMemHostAlloc, NULL},
+		{"cuMemHostAlloc", (void *)cuMemHostAlloc, NULL},                        {"cuMemcpyDtoH", (void *)cuMemcpyDtoH_v2, NULL},
+		{"cuIpcOpenMemHandle", (void *)cuIpcOpenMemHandle_v2, NULL},
 	};
 	(void)version;
 	*out = NULL;

@@ -3,11 +3,20 @@
  *   program opened    opens libcuda.so.1 and asks cuGetProcAddress for the rest, as the CUDA runtime does
  *   program linked    calls the driver's functions by their names
  *   program pinned    as opened, with memory of the host that kernels can write
+ *   program shared    as opened, with memory of another process
+ *   program gpus      as opened, with memory of another GPU
+ *   program threads   as opened; another thread reads memory that a kernel writes, first when a twin of that kernel runs
  * Prints what the driver returned. Of 7 launches one fails and one is only recorded; a graph is launched once. Then a kernel with PTX is launched 4 times.
  */
+#include "tests/cuda/host/shared.h"
+
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int find_fn(const char *name, void **out, int version, unsigned long long flags, int *status);
 typedef int load_fn(void **out, const void *image);
@@ -43,6 +52,9 @@ static struct {
 	allocate_fn *allocate;
 	free_fn *free;
 	pin_fn *pin;
+	int (*open_shared)(uint64_t *out, struct shared_handle handle, unsigned flags);
+	int (*read)(void *to, uint64_t from, size_t bytes);
+	volatile int *twin_runs;
 } cu;
 
 static void *get(find_fn *find, const char *name, unsigned long long flags)
@@ -73,6 +85,9 @@ static int open_driver(void)
 	cu.allocate = (allocate_fn *)get(find, "cuMemAlloc", 0);
 	cu.free = (free_fn *)get(find, "cuMemFree", 0);
 	cu.pin = (pin_fn *)get(find, "cuMemHostAlloc", 0);
+	cu.open_shared = (int (*)(uint64_t *, struct shared_handle, unsigned))get(find, "cuIpcOpenMemHandle", 0);
+	cu.read = (int (*)(void *, uint64_t, size_t))get(find, "cuMemcpyDtoH", 0);
+	cu.twin_runs = (volatile int *)dlsym(library, "fake_twin_runs");
 	return 0;
 }
 
@@ -108,8 +123,18 @@ static const char step_image[] =
 	"ret;\n"
 	"}\n";
 
+static void *read_meanwhile(void *data)
+{
+	unsigned word = 0;
+	for (int ms = 0; ms < 1000 && !*cu.twin_runs; ms++)
+		usleep(1000);
+	int result = cu.read(&word, (uint64_t)(uintptr_t)data, sizeof word);
+	printf("read: %d, a twin ran: %d, spoilt: %d\n", result, *cu.twin_runs, word > 4);
+	return NULL;
+}
+
 /* The memory has what the kernel has written, whatever else ran there. */
-static void launch_steps(void)
+static void launch_steps(bool threads)
 {
 	enum { WORDS = 1000, LAUNCHES = 4 };
 	void *module, *step;
@@ -117,8 +142,13 @@ static void launch_steps(void)
 	if (cu.load(&module, step_image) || cu.function(&step, module, "step") || cu.allocate(&data, WORDS * sizeof *data))
 		return;
 	void *params[] = {&data, &n};
+	pthread_t reader;
+	threads = threads && !pthread_create(&reader, NULL, read_meanwhile, data);
+	printf("no threads: %d\n", cu.launch(step, 8, 1, 1, 0, 1, 1, 0, NULL, params, NULL));
 	for (int i = 0; i < LAUNCHES; i++)
 		printf("step: %d\n", cu.launch(step, 8, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+	if (threads)
+		pthread_join(reader, NULL);
 	for (int i = 0; i < WORDS; i++)
 		sum += data[i];
 	printf("sum: %u\n", sum);
@@ -131,13 +161,31 @@ static void launch(const char *what, launch_fn *f, void *function, unsigned grou
 	printf("%s: %d\n", what, f(function, groups, 1, 1, 64, 2, 1, 256, NULL, params, NULL));
 }
 
+static int prepare(const char *way)
+{
+	void *pinned;
+	unsigned *elsewhere;
+	uint64_t shared;
+	struct shared_handle handle;
+	for (size_t i = 0; i < sizeof handle.bytes; i++)
+		handle.bytes[i] = (char)i;
+	if (!strcmp(way, "pinned"))
+		return cu.pin(&pinned, 64, 0);
+	if (!strcmp(way, "gpus"))
+		return cu.allocate(&elsewhere, OTHER_GPU);
+	if (strcmp(way, "shared"))
+		return 0;
+	int result = cu.open_shared(&shared, handle, 7);
+	printf("shared: %llx\n", (unsigned long long)shared);
+	return result;
+}
+
 int main(int argc, char **argv)
 {
 	void *module, *spin, *fails, *graph, *context = NULL;
 	const char *way = argc > 1 ? argv[1] : "";
-	if (!strcmp(way, "opened") || !strcmp(way, "pinned")) {
-		void *pinned;
-		if (open_driver() || (!strcmp(way, "pinned") && cu.pin(&pinned, 64, 0)))
+	if (strcmp(way, "linked")) {
+		if (open_driver() || prepare(way))
 			return 1;
 	} else {
 		cu.load = cuModuleLoadData;
@@ -163,7 +211,7 @@ int main(int argc, char **argv)
 	printf("end: %d\n", cu.end_capture(NULL, &graph));
 	printf("graph: %d\n", cu.launch_graph(graph, NULL));
 	launch("spin", cu.launch, spin, 10, 10000);
-	launch_steps();
+	launch_steps(!strcmp(way, "threads"));
 	cuCtxGetCurrent(&context);
 	printf("destroy: %d\n", cu.destroy(context));
 	return 0;
