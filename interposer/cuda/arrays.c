@@ -201,21 +201,23 @@ int hook_cudaGetMipmappedArrayLevel(void **array, const void *mipmap, unsigned l
 
 int hook_cudaFreeMipmappedArray(void *mipmap)
 {
-	struct mipmap_record *m = mipmap_of(mipmap), **link = &mipmaps;
+	struct mipmap_record *m, **link = &mipmaps;
+	pthread_mutex_lock(&lock);
+	while (*link && *link != mipmap)
+		link = &(*link)->next;
+	m = *link;
+	if (m)
+		*link = m->next;
+	pthread_mutex_unlock(&lock);
 	if (!m)
 		return mipmap ? cudaErrorInvalidValue : cudaSuccess;
-	pthread_mutex_lock(&lock);
-	while (*link != m)
-		link = &(*link)->next;
-	*link = m->next;
-	pthread_mutex_unlock(&lock);
 	free_levels(m);
 	return cudaSuccess;
 }
 
 /* ---- textures ---- */
 
-/* Kernels see the first member, as many as there are levels. The others are for questions. */
+/* Kernels see the levels. The other members are for questions. */
 struct texture_object {
 	struct api_resource resource;
 	struct api_texture texture;
