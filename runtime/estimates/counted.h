@@ -1,5 +1,5 @@
 /*
- * counted: launches of a kernel whose counters were read, for those that ran without counters because there was no room for them.
+ * counted: launches of a kernel whose counters were read, for those that ran without counters (flag not_counted).
  *
  * A launch without counters follows from one of the same sizes, the nearest in the order of launches, rather with the same arguments. If
  * there is none, it is between the next smaller and the next larger one, by their work-items; beyond all of them it is scaled.

@@ -9,7 +9,7 @@ struct tool_cost {
 	atomic_uint_fast64_t compiles, cache_hits, compile_ns, twin_build_ns, wait_ns, launch_ns, launches, model_ns;
 	atomic_uint_fast64_t simulated, from_cache; /* launches, once per target: by this run, by an earlier one */
 	atomic_uint_fast64_t over_budget; /* likewise: not simulated, because GPUSIM_BUDGET was spent */
-	atomic_uint_fast64_t not_counted; /* launches without counters, because there was no room, that follow from others */
+	atomic_uint_fast64_t not_counted; /* launches without counters (flag not_counted), that follow from others */
 	atomic_uint_fast64_t untraced; /* launches without a trace, because there was no room */
 	atomic_uint_fast64_t overlap_ns;      /* builds of the application, while the driver built a twin */
 	atomic_uint_fast64_t first_launch_ns; /* of twins: the driver compiles them */

@@ -289,9 +289,12 @@ static void add_sampling(struct text *t)
 
 static void add_not_counted(struct text *t)
 {
+	const char *why = t->sim->options.cuda_host.number == CUDA_HOST_GPU
+	                          ? "on a real GPU only some launches of a size are counted, and only where that is safe (GPUSIM_LOG=info)"
+	                          : "there was no room for these, or no time to copy memory (GPUSIM_COUNTER_MEMORY)";
 	if (t->sim->cost.not_counted)
-		text_line(t, 2, "not counted: %llu launches ran without counters, because there was no room for these, or no time to copy memory "
-		          "(GPUSIM_COUNTER_MEMORY); their counts and times follow from other launches of their kernels", (unsigned long long)t->sim->cost.not_counted);
+		text_line(t, 2, "not counted: %llu launches ran without counters, because %s; their counts and times follow from other launches of their kernels",
+		          (unsigned long long)t->sim->cost.not_counted, why);
 }
 
 static void add_budget(struct text *t)
