@@ -33,17 +33,35 @@ static double groups_of(const struct estimate_job *job)
 	return (double)g[0] * (double)g[1] * (double)g[2];
 }
 
-static double work_of(const struct estimate *e)
+/* Steps that timing all of a launch takes: of instructions, and of what they ask of memory, which is most of the time where warps scatter. */
+static double steps_of(const struct estimate *e)
 {
-	return (double)e->warp_instructions * e->simulated_fraction;
+	return (double)e->warp_instructions + e->memory.transactions;
 }
 
-/* What trials may simulate with GPUSIM_ADVICE=auto: about a quarter of a second, and as much as a quarter of the run's own. */
+static double work_of(const struct estimate *e)
+{
+	return steps_of(e) * e->simulated_fraction;
+}
+
+/* Steps that trials may still take with GPUSIM_ADVICE=auto: some that are free, and a share of the run's own. */
+static double work_left(const struct advice_budget *b, double free_work, double share_of_run)
+{
+	return fmax(free_work + share_of_run * b->simulated - b->spent, 0);
+}
+
+/* Trials as large as `work` that there is room for while the program runs. */
 static double affordable(const struct advice_budget *b, const struct simulation *sim, double work)
 {
-	static const double free_work = 1e6, share_of_run = 0.25;
-	double left = free_work + share_of_run * b->simulated - b->spent;
+	double left = work_left(b, 1e6, 0.25);
 	return sim->options.advice.number == ADVICE_ALWAYS ? ADVICE_TRIALS * 1e6 : fmin(ADVICE_TRIALS, left / fmax(work, 1));
+}
+
+/* What trials may simulate at the end of the run. A budget that the user gave bounds them alone. */
+static double work_at_end(const struct advice_budget *b, const struct simulation *sim, double seconds)
+{
+	double most = fmin(seconds, TRIALS_AT_END_S) * TRIAL_WORK_PER_S;
+	return sim->options.budget.number ? most : fmin(most, work_left(b, 2e6, 0.5));
 }
 
 enum advice_when advice_due(const struct simulation *sim, struct advice_budget *b, struct estimate_job *job, double *trials)
@@ -308,7 +326,7 @@ static struct trial_candidate candidate_of(struct simulation *sim, const struct 
 	const struct estimate *e = &a->job->estimate;
 	return (struct trial_candidate){
 		.share = stats_kernel_share(&sim->stats, a->job->record.kernel_name, a->job->target), .wanted = wanted_by(a), .simulated = work_of(e),
-		.executed = (double)e->warp_instructions, .groups = (uint64_t)groups_of(a->job),
+		.executed = steps_of(e), .groups = (uint64_t)groups_of(a->job),
 		.at_once = (uint64_t)e->occupancy.blocks_per_sm * gpu_of(a->job)->sm_count,
 	};
 }
@@ -342,7 +360,7 @@ static void for_all_late(struct late *list, size_t count, struct crew *crew, voi
 		advising_wait(list[i].advising);
 }
 
-static void allot_late(struct late *list, size_t count, struct simulation *sim, double seconds)
+static void allot_late(struct late *list, size_t count, struct simulation *sim, double work)
 {
 	struct trial_candidate candidates[MOST_LATER];
 	for (size_t i = 0; i < count; i++)
@@ -350,7 +368,7 @@ static void allot_late(struct late *list, size_t count, struct simulation *sim, 
 	qsort(list, count, sizeof *list, longest_first);
 	for (size_t i = 0; i < count; i++)
 		candidates[i] = list[i].candidate;
-	allot_trials(candidates, count, fmin(seconds, TRIALS_AT_END_S) * TRIAL_WORK_PER_S);
+	allot_trials(candidates, count, work);
 	for (size_t i = 0; i < count; i++)
 		list[i].candidate = candidates[i];
 }
@@ -364,6 +382,6 @@ void advice_finish_later(struct advice_budget *b, struct simulation *sim, struct
 	b->later = NULL;
 	b->later_count = b->later_bytes = 0;
 	for_all_late(list, count, crew, propose_late);
-	allot_late(list, count, sim, seconds);
+	allot_late(list, count, sim, work_at_end(b, sim, seconds));
 	for_all_late(list, count, crew, try_late);
 }

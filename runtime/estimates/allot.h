@@ -1,9 +1,10 @@
 /*
  * allot: which launches are tried at the end of a run for advice, and how thoroughly.
  *
- * There is a bounded amount of work, in warp instructions that are simulated. Launches of the kernels that take most of the run's time
- * come first, and each is allotted its kernel's share of what is left; what it does not need goes to those after it. A launch whose
- * trials do not fit is tried with a part of its groups: whole waves of them, so that SMs are as full as they were.
+ * There is a bounded amount of work, in steps of simulation: instructions of warps, and the lines or sectors that they ask for. Launches of
+ * the kernels that take most of the run's time come first, and each is allotted its kernel's share of what is left; what it does not need
+ * goes to those after it. A launch whose trials do not fit is tried with a part of its groups: whole waves of them, so that SMs are as full
+ * as they were.
  */
 #ifndef GPUSIM_RUNTIME_ESTIMATES_ALLOT_H
 #define GPUSIM_RUNTIME_ESTIMATES_ALLOT_H
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Warp instructions that a processor simulates in a second, about: what is said in seconds is counted, so that it is the same each time. */
+/* Steps that a processor simulates in a second, about: what is said in seconds is counted, so that it is the same each time. */
 #define TRIAL_WORK_PER_S 3e6
 /* What trials at the end may take, in seconds of a processor. */
 #define TRIALS_AT_END_S 4.0
@@ -20,8 +21,8 @@ enum { TRIALS_USUAL = 3 }; /* most kernels have no more causes to try */
 struct trial_candidate {
 	double share;     /* of its kernel, of the time of all kernels on its GPU */
 	double wanted;    /* trials */
-	double simulated; /* warp instructions that one trial simulates */
-	double executed;  /* warp instructions of the launch */
+	double simulated; /* steps that one trial simulates */
+	double executed;  /* steps of the launch */
 	uint64_t groups, at_once; /* of the launch; that the GPU holds at a time */
 	/* The answer: */
 	double trials;    /* that it may make; 0: none */
