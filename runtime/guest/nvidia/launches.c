@@ -336,6 +336,7 @@ void nvidia_context_ends(void)
 	nvidia_used();
 	if (is_ready() && !on_gpu.captures)
 		clock_collect(UINT32_MAX, PATIENCE_MS, measured);
+	twin_context_ends();
 	errno = saved;
 }
 

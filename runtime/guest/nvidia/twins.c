@@ -55,6 +55,12 @@ void twin_memory_unknown(const char *function)
 		twins.unknown = function;
 }
 
+void twin_context_ends(void)
+{
+	if (memory_list(NULL, 0))
+		twin_memory_unknown("a context that has ended");
+}
+
 void twin_stream_made(void *stream)
 {
 	pthread_mutex_lock(&twins.lock);
@@ -201,9 +207,11 @@ static bool is_elsewhere(const struct cuda_allocation *a)
 	       !nvidia.pointer_attribute(&device, DEVICE_ORDINAL, (uint64_t)(uintptr_t)a->address) && device != own;
 }
 
-static const char *save_memory(struct saved_memory *s)
+/* What there is to copy; why it cannot be, or NULL. */
+static const char *list_memory(struct saved_memory *s)
 {
-	size_t all = memory_list(s->list, MOST_ALLOCATIONS), free_bytes = 0, total;
+	size_t all = memory_list(s->list, MOST_ALLOCATIONS);
+	s->count = s->bytes = 0;
 	if (all > MOST_ALLOCATIONS)
 		return "the program has too many allocations to copy them";
 	for (size_t i = 0; i < all; i++) {
@@ -216,6 +224,15 @@ static const char *save_memory(struct saved_memory *s)
 		s->list[s->count++] = s->list[i];
 		s->bytes += (s->list[i].bytes + 255) / 256 * 256;
 	}
+	return NULL;
+}
+
+static const char *save_memory(struct saved_memory *s)
+{
+	size_t free_bytes = 0, total;
+	const char *why = list_memory(s);
+	if (why)
+		return why;
 	if (nvidia.memory_info(&free_bytes, &total) || s->bytes > free_bytes / 2 || s->bytes > simulation.options.shadow_memory.number)
 		return "there is no room to copy the program's memory (GPUSIM_SHADOW_MEMORY)";
 	if (s->bytes && nvidia.allocate(&s->copy, s->bytes)) {
@@ -334,7 +351,8 @@ static const char *run_and_wait(struct twin_run *t)
 	return why || good ? why : "its twin failed";
 }
 
-static const char *not_now(struct gpu_kernel *k, const struct nvidia_launch *l)
+/* What takes no time to find out comes first: waiting for quiet delays the program. */
+static const char *not_now(struct gpu_kernel *k, const struct nvidia_launch *l, struct saved_memory *memory)
 {
 	if (twins.threads)
 		return "several threads of the program use the GPU";
@@ -342,6 +360,9 @@ static const char *not_now(struct gpu_kernel *k, const struct nvidia_launch *l)
 		return "the program has memory that cannot be copied";
 	if (l->special)
 		return "it is a cooperative launch, or has attributes";
+	const char *why = list_memory(memory);
+	if (why)
+		return why;
 	if (!own_stream())
 		return "the driver has no stream for its twin";
 	if (!is_quiet(l->stream))
@@ -356,8 +377,8 @@ static const char *not_now(struct gpu_kernel *k, const struct nvidia_launch *l)
 static const char *count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, struct launch *record)
 {
 	const struct lifted_kernel *lifted = k->kernel->lifted;
-	const char *why = not_now(k, l);
-	struct twin_run *t = why ? NULL : calloc(1, sizeof *t);
+	struct twin_run *t = calloc(1, sizeof *t);
+	const char *why = t ? not_now(k, l, &t->saved) : no_room_for_counters;
 	void **pointers = t ? calloc(lifted->parameter_count + 1u, sizeof *pointers) : NULL;
 	if (!why && (!pointers || !choose_places(&record->record)))
 		why = no_room_for_counters;

@@ -23,6 +23,7 @@ const char *twin_count(struct gpu_kernel *k, const struct nvidia_launch *l, cons
 void twin_memory_made(void *address, uint64_t bytes, bool host);
 void twin_memory_gone(const void *address);
 void twin_memory_unknown(const char *function); /* memory of a kind that cannot be put back */
+void twin_context_ends(void); /* its memory goes with it, and we do not know which that is */
 void twin_stream_made(void *stream); /* one that does not wait for the default stream */
 void twin_stream_gone(void *stream);
 /* This thread uses the GPU. `wait`: if it is not the first that does, until no twin runs; none will afterwards. */

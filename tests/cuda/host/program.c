@@ -4,6 +4,7 @@
  *   program linked    calls the driver's functions by their names
  *   program pinned    as opened, with memory of the host that kernels can write
  *   program shared    as opened, with memory of another process
+ *   program ended     as opened; a context has ended that had memory
  *   program gpus      as opened, with memory of another GPU
  *   program threads   as opened; another thread reads memory that a kernel writes, first when a twin of that kernel runs
  * Prints what the driver returned. Of 7 launches one fails and one is only recorded; a graph is launched once. Then a kernel with PTX is launched 4 times.
@@ -163,7 +164,7 @@ static void launch(const char *what, launch_fn *f, void *function, unsigned grou
 
 static int prepare(const char *way)
 {
-	void *pinned;
+	void *pinned, *context;
 	unsigned *elsewhere;
 	uint64_t shared;
 	struct shared_handle handle;
@@ -173,6 +174,8 @@ static int prepare(const char *way)
 		return cu.pin(&pinned, 64, 0);
 	if (!strcmp(way, "gpus"))
 		return cu.allocate(&elsewhere, OTHER_GPU);
+	if (!strcmp(way, "ended"))
+		return cuCtxGetCurrent(&context) || cu.allocate(&elsewhere, 64) || cu.destroy(context);
 	if (strcmp(way, "shared"))
 		return 0;
 	int result = cu.open_shared(&shared, handle, 7);

@@ -83,6 +83,7 @@ done
 check "without room for copies nothing is counted" counts_nothing_without_room
 check "with pinned memory nothing is counted" not_counted pinned "the program has pinned or managed memory"
 check "with memory of another process nothing is counted" not_counted shared "the program has memory that cannot be copied"
+check "with memory of a context that has ended nothing is counted" not_counted ended "the program has memory that cannot be copied"
 check "with memory of another GPU nothing is counted" not_counted gpus "the program has memory of another GPU"
 check "another thread never sees what a twin writes" threads_see_no_twin
 check "gpusim run leaves NVIDIA's libraries alone" measures opened "$build/gpusim" run --
