@@ -1,7 +1,10 @@
 /*
- * golden - annotates a kernel file, runs it, and prints the result.
+ * golden - annotates kernel files, runs them, and prints the results.
  *
- *   golden GPUSIM_CC FILE.cl
+ *   golden GPUSIM_CC FILE.cl...
+ *
+ * The driver reads its library of functions once per process, which takes longer than a kernel: so there can be many files. A
+ * line "==== FILE.cl" stands before what is printed for each. More than one path must be absolute. The first that ends early ends all.
  *
  * Prints the annotated text without the macros before it, and the block table with counts. Comments in the file say what to run,
  * and which counts are expected. The counts were made by hand.
@@ -25,6 +28,7 @@
 enum { MOST_BLOCKS = 512 };
 
 static int failures, checked;
+static unsigned last_line, taken; /* the line of the last block that was compared, and how many blocks of it were before */
 
 static void print_text(const char *host)
 {
@@ -158,13 +162,12 @@ static void sum(const struct launch *l, const struct gs_pack *result, size_t blo
 /* Compares with the next KIND COUNT that the source has for the line. If it has none, nothing is checked. */
 static void compare(const char *source, unsigned line, const char *kind, long long count)
 {
-	static unsigned last, taken;
 	const char *text = line_of(source, line - 1), *by_hand = text ? strstr(text, "//= ") : NULL;
 	char expected[64];
 	long long number;
 	int skip = 4;
-	taken = line == last ? taken + 1 : 0;
-	last = line;
+	taken = line == last_line ? taken + 1 : 0;
+	last_line = line;
 	if (!by_hand || by_hand > text + strcspn(text, "\n"))
 		return;
 	for (unsigned i = 0; i <= taken; i++) {
@@ -234,7 +237,7 @@ static void run_original(const struct launch *l, const struct source *source, in
 	run(kernel, l->global, l->local, ints);
 }
 
-int main(int argc, char **argv)
+static void try_file(const char *cc, const char *path)
 {
 	struct source source = {0};
 	struct gs_pack result = {0};
@@ -242,13 +245,14 @@ int main(int argc, char **argv)
 	long long counts[MOST_BLOCKS] = {0};
 	int before[INTS], after[INTS];
 	size_t blocks = 0;
-	check(argc == 3, "golden GPUSIM_CC FILE.cl");
-	read_source(&source, argv[2]);
-	annotate(argv[1], &source, &result);
+	last_line = taken = 0;
+	checked = 0;
+	read_source(&source, path);
+	annotate(cc, &source, &result);
 	if (gs_pack_find(&result, "failure")) {
 		printf("refused: %s\n", gs_pack_text(&result, "failure"));
 		check(!strstr(source.all.data, "// run "), "refused, though it should run");
-		return 0;
+		return;
 	}
 	print_texts(&result);
 	const char *wanted = strstr(source.all.data, "// run ");
@@ -261,7 +265,6 @@ int main(int argc, char **argv)
 	printf("---- layout %s, columns %sloops\n%s---- blocks\n", gs_pack_text(&result, "layout"),
 	       gs_pack_text(&result, "columns"), gs_pack_text(&result, "loops"));
 	fflush(stdout); /* the driver's printf has a buffer of its own */
-	open_device();
 	run_original(&l, &source, before);
 	run_counted(&l, &source, &result, blocks, after);
 	check(!memcmp(before, after, sizeof before), "another result than that of the original");
@@ -271,6 +274,18 @@ int main(int argc, char **argv)
 		checked--;
 	if (checked && ++failures)
 		printf("FAILED: %d lines with counts have not all of these blocks\n", -checked);
+	free(l.data);
+}
+
+int main(int argc, char **argv)
+{
+	check(argc >= 3, "golden GPUSIM_CC FILE.cl...");
+	open_device();
+	for (int i = 2; i < argc; i++) {
+		printf("==== %s\n", argv[i]);
+		fflush(stdout);
+		try_file(argv[1], argv[i]);
+	}
 	fflush(stdout);
 	_exit(failures ? 1 : 0);
 }

@@ -14,9 +14,21 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/pocl"
 export POCL_CACHE_DIR=$work/pocl
 [ $# -gt 0 ] || set -- $(cd "$here" && ls ./*.cl | sed 's|^./||; s/\.cl$//')
+
+golden() { timeout 300 "$build/tests/golden/golden" "$build/gpusim-cc" "$@" >"$work/all" 2>"$work/err"; }
+
+# All in one process, which is quicker. If that fails, each in one of its own, which tells whose fault it is.
+golden $(printf "$here/%s.cl\n" "$@")
+whole=$?
+awk -v to="$work" '/^==== / { out = $0; sub(".*/", "", out); out = to "/" out ".out"; printf "" >out; next } { print >out }' "$work/all"
 for name; do
-	timeout 120 "$build/tests/golden/golden" "$build/gpusim-cc" "$here/$name.cl" >"$work/out" 2>"$work/err"
-	code=$?
+	code=$whole
+	if [ $whole != 0 ]; then
+		golden "$here/$name.cl"
+		code=$?
+		sed 1d "$work/all" >"$work/$name.cl.out"
+	fi
+	mv "$work/$name.cl.out" "$work/out"
 	[ $update = 1 ] && [ $code = 0 ] && cp "$work/out" "$here/$name.expected"
 	if [ $code = 0 ] && diff -u "$here/$name.expected" "$work/out" >"$work/diff"; then
 		passed=$((passed + 1))
