@@ -11,6 +11,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-cache.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export LC_ALL=C POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl} GPUSIM_GPU=gtx480,h200
+export GPUSIM_MEMORY=perfect # quicker, and these tests do not depend on it
 . "$here/../check.sh"
 
 # Two machines: one has a gpusim-cc, the other does not.
