@@ -135,6 +135,14 @@ swept() {
 	"$build/gpusim" sweep profile --gpu h200 --vary sm_count=2,132 -o sweep >out 2>&1 &&
 		[ "$(grep -c '^h200,2,' sweep.csv)" -gt 1 ] && [ "$(grep -c '^h200,2,' sweep.csv)" = "$(grep -c '^h200,132,' sweep.csv)" ]
 }
+# Names of templates have commas and spaces.
+names_with_spaces() {
+	"$build/gpusim" record -o named --gpu h200 -- "$build/tests/cuda/programs/templates" >out 2>err &&
+		"$build/gpusim" sweep named --gpu h200 --vary sm_count=2,132 -o named >out 2>&1 && "$build/gpusim" compare-models named --json >models.json 2>err || return 1
+	cat named.csv models.json
+	[ "$(grep -cE '^h200,(2|132),"span<(int, 4|double, 8|unsigned char, 16)>",[1-9][0-9]{3}[.0-9]*,launch$' named.csv)" = 6 ] &&
+		jq -e '[.kernels[] | select(.kernel == "span<int, 4>") | .time_ns.full] | length == 1 and .[0] > 1000' models.json
+}
 
 # Events around 50 launches in a row, on the GPU's clock: a launch takes as long as its estimate, and calls and gaps take a little.
 events_show_the_gpu() {
@@ -152,6 +160,7 @@ launches_in_reports() {
 	check "$many launches have estimates at a bounded cost" many_launches
 	check "a profile of a CUDA program is replayed as it ran" replayed_as_run divergence
 	check "a profile of a CUDA program is swept" swept
+	check "kernels whose names have spaces are swept and compared" names_with_spaces
 	check "events show the GPU's times" events_show_the_gpu
 }
 

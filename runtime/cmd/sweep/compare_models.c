@@ -57,39 +57,32 @@ static void print_row(const struct sweep *s, const char *kernel)
 
 static void print_text(const struct sweep *s)
 {
-	char name[SWEEP_NAME];
+	struct sweep_kernel k;
 	const char *line = s->results[LAST].by_kernel;
 	printf("%s on %s: times by each model, and how far they are from the full one's\n%-24s", s->profile, s->gpu, "kernel");
 	for (size_t m = 0; m < MODELS; m++)
 		printf(m < LAST ? " %16s" : " %9s", models[m].name);
 	putchar('\n');
-	while (sweep_next_kernel(&line, name))
-		print_row(s, name);
+	while (sweep_next_kernel(&line, &k))
+		print_row(s, k.name);
 	print_row(s, NULL);
-}
-
-/* A name may have commas and quotes. */
-static void print_quoted(const char *name)
-{
-	putchar('"');
-	for (; *name; name++)
-		printf(*name == '"' ? "\"\"" : "%c", *name);
-	putchar('"');
 }
 
 static void print_csv(const struct sweep *s)
 {
-	char name[SWEEP_NAME];
+	struct sweep_kernel k;
 	const char *line = s->results[LAST].by_kernel;
 	fputs("kernel", stdout);
 	for (size_t m = 0; m < MODELS; m++)
 		printf(",%s_ns", models[m].name);
 	for (bool more = true; more;) {
-		more = sweep_next_kernel(&line, name);
-		putchar('\n');
-		print_quoted(more ? name : "*");
+		more = sweep_next_kernel(&line, &k);
+		struct gs_buf name = {0};
+		sweep_csv_name(&name, more ? k.name : "*");
+		printf("\n%s", name.data ? name.data : "");
+		gs_buf_free(&name);
 		for (size_t m = 0; m < MODELS; m++) {
-			double ns = sweep_time_of(s, m, more ? name : NULL);
+			double ns = sweep_time_of(s, m, more ? k.name : NULL);
 			printf(isnan(ns) ? "," : ",%.10g", ns);
 		}
 	}
@@ -108,11 +101,11 @@ static json_t *row_of(const struct sweep *s, const char *kernel)
 
 static int print_json(const struct sweep *s)
 {
-	char name[SWEEP_NAME];
+	struct sweep_kernel k;
 	const char *line = s->results[LAST].by_kernel;
 	json_t *kernels = json_array();
-	while (sweep_next_kernel(&line, name))
-		json_array_append_new(kernels, row_of(s, name));
+	while (sweep_next_kernel(&line, &k))
+		json_array_append_new(kernels, row_of(s, k.name));
 	json_array_append_new(kernels, row_of(s, NULL));
 	json_t *all = json_pack("{s:s,s:s,s:s,s:o}", "schema", "gpusim.models/1", "profile", s->profile, "target", s->gpu, "kernels", kernels);
 	char *text = all ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;

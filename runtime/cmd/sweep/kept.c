@@ -26,7 +26,7 @@ bool sweep_take_result(struct sweep *s, size_t configuration, const char *text)
 {
 	struct sweep_result *r = &s->results[configuration];
 	const char *lines = text ? strchr(text, '\n') : NULL;
-	if (!lines || sscanf(text, "%lf %31s %63s", &r->time_ns, r->limiter, r->kernel) != 3)
+	if (!lines || sscanf(text, "%lf %31s %63[^\n]", &r->time_ns, r->limiter, r->kernel) != 3)
 		return false;
 	r->by_kernel = strdup(lines + 1);
 	r->done = true;
@@ -39,7 +39,7 @@ static void first_line(const struct sweep *s, const char *options, struct gs_buf
 {
 	struct stat file = {0};
 	stat(s->profile, &file);
-	gs_buf_printf(out, "gpusim-sweep 1 %s %lld %lld.%09ld %s\n", GPUSIM_VERSION, (long long)file.st_size, (long long)file.st_mtim.tv_sec,
+	gs_buf_printf(out, "gpusim-sweep 2 %s %lld %lld.%09ld %s\n", GPUSIM_VERSION, (long long)file.st_size, (long long)file.st_mtim.tv_sec,
 	              file.st_mtim.tv_nsec, options);
 }
 

@@ -80,8 +80,7 @@ void sweep_csv(const struct sweep *s, struct gs_buf *out)
 	for (size_t i = 0; i < s->configurations; i++) {
 		const struct sweep_result *r = &s->results[i];
 		struct gs_buf head = {0};
-		char name[1024], limiter[32];
-		double ns;
+		struct sweep_kernel k;
 		if (!r->done)
 			continue;
 		add_head(s, i, &head);
@@ -89,9 +88,11 @@ void sweep_csv(const struct sweep *s, struct gs_buf *out)
 		if (s->cost_count)
 			gs_buf_printf(out, ",%.10g,%d", r->cost, r->best);
 		gs_buf_puts(out, "\n");
-		for (const char *line = r->by_kernel; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-			if (sscanf(line, "%1023s %lf %31s", name, &ns, limiter) == 3)
-				gs_buf_printf(out, "%s,%s,%.10g,%s%s\n", head.data, name, ns, limiter, s->cost_count ? ",," : "");
+		for (const char *line = r->by_kernel; sweep_next_kernel(&line, &k);) {
+			gs_buf_printf(out, "%s,", head.data);
+			sweep_csv_name(out, k.name);
+			gs_buf_printf(out, ",%.10g,%s%s\n", k.time_ns, k.limiter, s->cost_count ? ",," : "");
+		}
 		gs_buf_free(&head);
 	}
 }

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-bool sweep_next_kernel(const char **line, char name[SWEEP_NAME])
+bool sweep_next_kernel(const char **line, struct sweep_kernel *out)
 {
 	while (*line && **line) {
-		bool found = sscanf(*line, "%1023s", name) == 1;
+		bool found = sscanf(*line, "%lf %31s %1023[^\n]", &out->time_ns, out->limiter, out->name) == 3;
 		const char *end = strchr(*line, '\n');
 		*line = end ? end + 1 : NULL;
 		if (found)
@@ -20,18 +20,26 @@ bool sweep_next_kernel(const char **line, char name[SWEEP_NAME])
 	return false;
 }
 
+void sweep_csv_name(struct gs_buf *out, const char *name)
+{
+	const char *quote = strpbrk(name, ",\"") ? "\"" : "";
+	gs_buf_puts(out, quote);
+	for (; *name; name++)
+		gs_buf_printf(out, *name == '"' ? "\"\"" : "%c", *name);
+	gs_buf_puts(out, quote);
+}
+
 double sweep_time_of(const struct sweep *s, size_t configuration, const char *kernel)
 {
 	const struct sweep_result *r = &s->results[configuration];
-	char name[SWEEP_NAME];
-	double ns;
+	struct sweep_kernel k;
 	if (!r->done)
 		return NAN;
 	if (!kernel)
 		return r->time_ns;
-	for (const char *line = r->by_kernel; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-		if (sscanf(line, "%1023s %lf", name, &ns) == 2 && !strcmp(name, kernel))
-			return ns;
+	for (const char *line = r->by_kernel; sweep_next_kernel(&line, &k);)
+		if (!strcmp(k.name, kernel))
+			return k.time_ns;
 	return NAN;
 }
 

@@ -53,7 +53,7 @@ static void watch_signals(bool on)
 
 /* ---- the child ---- */
 
-/* Writes "time_ns limiter kernel", then a line "NAME TIME_NS LIMITER" for each kernel. After a failure, writes "! why". */
+/* Writes "time_ns limiter kernel", then the same for each kernel. After a failure, writes "! why". */
 static void write_result(const struct simulation *sim, FILE *to)
 {
 	size_t count;
@@ -63,7 +63,7 @@ static void write_result(const struct simulation *sim, FILE *to)
 		total += list[i]->by_target[0].total_ns;
 	fprintf(to, "%.17g %s %s\n", total, count ? main_limiter(&list[0]->by_target[0]) : "-", count ? list[0]->name : "-");
 	for (size_t i = 0; i < count; i++)
-		fprintf(to, "%s %.17g %s\n", list[i]->name, list[i]->by_target[0].total_ns, main_limiter(&list[i]->by_target[0]));
+		fprintf(to, "%.17g %s %s\n", list[i]->by_target[0].total_ns, main_limiter(&list[i]->by_target[0]), list[i]->name);
 	free(list);
 }
 

@@ -27,7 +27,7 @@ struct sweep_result {
 	double time_ns;     /* of all kernels of the profile */
 	char limiter[32];   /* of the kernel that takes longest */
 	char kernel[64];    /* the kernel that takes longest */
-	char *by_kernel;    /* lines NAME TIME_NS LIMITER; owned */
+	char *by_kernel;    /* lines TIME_NS LIMITER NAME, whose name may have spaces; owned */
 	double cost;        /* where costs are given */
 	bool best;          /* no other is both faster and cheaper */
 };
@@ -81,8 +81,13 @@ bool sweep_take_result(struct sweep *s, size_t configuration, const char *text);
 /* The time of a kernel in a configuration; NULL: of all kernels. NAN: not known. */
 double sweep_time_of(const struct sweep *s, size_t configuration, const char *kernel);
 /* The kernels of a configuration, those that take longest first: *line is its by_kernel at first. False: there are no more. */
-enum { SWEEP_NAME = 1024 };
-bool sweep_next_kernel(const char **line, char name[SWEEP_NAME]);
+struct sweep_kernel {
+	char name[1024], limiter[32];
+	double time_ns;
+};
+bool sweep_next_kernel(const char **line, struct sweep_kernel *out);
+/* A name as a field of CSV: in quotes if need be. */
+void sweep_csv_name(struct gs_buf *out, const char *name);
 /* A profile is read once for each configuration. Returns an exit code; `command` complains. */
 int sweep_check_profile(const char *profile, const char *command);
 /* One key, that stays as it is, with so many values: configurations that differ in other ways. Returns 0 or -1: out of memory. */

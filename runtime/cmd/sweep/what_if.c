@@ -198,10 +198,10 @@ static void print_bars(const struct what_if *w, const size_t order[RESOURCES])
 /* Calls back for each kernel, those that take longest first. */
 static void each_kernel(const struct what_if *w, size_t most, void (*visit)(const struct what_if *, const char *, void *), void *data)
 {
-	char name[SWEEP_NAME];
+	struct sweep_kernel k;
 	const char *line = w->sweep.results[0].by_kernel;
-	for (size_t i = 0; i < most && sweep_next_kernel(&line, name); i++)
-		visit(w, name, data);
+	for (size_t i = 0; i < most && sweep_next_kernel(&line, &k); i++)
+		visit(w, k.name, data);
 }
 
 struct printed {
