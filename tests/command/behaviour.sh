@@ -3,7 +3,7 @@
 #   tests/command/behaviour.sh BUILD_DIR
 # Ends with "N passed, N failed". The caller sets TMPDIR, POCL_CACHE_DIR and GPUSIM_CACHE_DIR (tests/run.sh).
 set -u
-export GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
+export GPUSIM_GPU=${GPUSIM_GPU:-gtx480} GPUSIM_MEMORY=perfect # quicker, and most promises do not depend on it
 build=$(cd "$1" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 lib=$build/libgpusim.so
@@ -35,7 +35,7 @@ nothing_without_opencl() {
 }
 
 report_on_stderr_only() {
-	"$demo" >plain && (unset GPUSIM_GPU && preloaded "$demo" >out 2>err) && cmp plain out &&
+	"$demo" >plain && (unset GPUSIM_GPU GPUSIM_MEMORY && preloaded "$demo" >out 2>err) && cmp plain out &&
 		grep -q 'gpusim: .* saxpy$' err && grep -q 'gpusim: h200 ' err && ! grep -vq '^gpusim: ' err # h200: the default
 }
 
@@ -50,7 +50,7 @@ quiet_with_report_none() {
 }
 
 json_says_it_all() {
-	GPUSIM_REPORT=json,csv GPUSIM_OUTPUT=a GPUSIM_GPU=gtx480,h200 preloaded "$demo" 4 >/dev/null 2>err || return 1
+	GPUSIM_MEMORY=hierarchy GPUSIM_REPORT=json,csv GPUSIM_OUTPUT=a GPUSIM_GPU=gtx480,h200 preloaded "$demo" 4 >/dev/null 2>err || return 1
 	json a.json 'r["schema"] == "gpusim.report/1" and [t["name"] for t in r["targets"]] == ["gtx480", "h200"]' &&
 		json a.json 'len(r["launches"]) == 12 and not r["not_modelled"]' &&
 		json a.json 'sorted(l["seq"] for l in r["launches"]) == list(range(12))' &&
