@@ -3,6 +3,7 @@
  *
  *   groups go to SMs in turn, then to the one that has room first
  *   shared: the n groups of an SM go on at 1 / n of its rate, and end after as many instructions as they have
+ *   issue:  so do the n groups that have warps of a scheduler, with the instructions of these warps. A group ends with the last of its warps
  *   alone:  a group ends after the instructions of its longest warp
  * Only ratios of such times are used: those of all SMs over those of some.
  */
@@ -15,21 +16,56 @@
 /* Of launches with more groups, none matters much. Bounds the time: 10 ms. */
 enum { MOST_GROUPS = 1 << 16 };
 
+/* What groups are spread over. */
+enum spread_over {
+	OVER_SMS,        /* shared */
+	OVER_SCHEDULERS, /* issue */
+	ALONE,
+};
+
 struct spread_groups {
 	const struct ov_work *work;
 	const struct ov_plan *plan;
-	bool shared;
+	enum spread_over over;
 	uint32_t sms, places;
+	uint32_t parts; /* of an SM that do not help one another: its schedulers, or 1 */
 	uint64_t groups, next;
-	double *left;   /* by SM and place; negative: nothing is there */
+	double *left;   /* by SM, part and place; negative: nothing is there */
 	double *now;    /* by SM: of its last change */
-	double *first;  /* by SM: when its next group ends; INFINITY: none is there */
+	double *first;  /* by SM: when its next group, or part of one, ends; INFINITY: none is there */
 };
 
-static double length_of(const struct spread_groups *s, uint64_t n)
+static uint64_t pattern_of(const struct spread_groups *s, uint64_t n)
 {
-	const struct group_work *w = &s->work->pattern[warps_pattern(s->work->warps, ov_group_id(s->plan, n))];
-	return s->shared ? w->warp_instructions : w->longest;
+	return warps_pattern(s->work->warps, ov_group_id(s->plan, n));
+}
+
+static double *place_of(const struct spread_groups *s, uint32_t sm, uint32_t part, uint32_t place)
+{
+	return &s->left[((size_t)sm * s->parts + part) * s->places + place];
+}
+
+/* The warps of an SM's places go to its schedulers in turn (models/sm/sm.c). */
+static void give_to_schedulers(struct spread_groups *s, uint32_t sm, uint32_t place, uint64_t pattern)
+{
+	const struct launch_warps *w = s->work->warps;
+	for (uint32_t i = 0; i < w->warps_per_group; i++) {
+		double *left = place_of(s, sm, (uint32_t)(((uint64_t)place * w->warps_per_group + i) % s->parts), place);
+		*left = fmax(*left, 0) + s->work->paths[w->path_of[pattern * w->warps_per_group + i]].warp_instructions;
+	}
+}
+
+/* The next group, if there is any, in an empty place. */
+static void give_group(struct spread_groups *s, uint32_t sm, uint32_t place)
+{
+	if (s->next == s->groups)
+		return;
+	uint64_t pattern = pattern_of(s, s->next++);
+	const struct group_work *w = &s->work->pattern[pattern];
+	if (s->over == OVER_SCHEDULERS)
+		give_to_schedulers(s, sm, place, pattern);
+	else
+		*place_of(s, sm, 0, place) = s->over == OVER_SMS ? w->warp_instructions : w->longest;
 }
 
 static double rate_of(const struct spread_groups *s, const double *left)
@@ -37,39 +73,54 @@ static double rate_of(const struct spread_groups *s, const double *left)
 	uint32_t live = 0;
 	for (uint32_t p = 0; p < s->places; p++)
 		live += left[p] >= 0;
-	return s->shared && live ? 1.0 / live : 1;
+	return s->over != ALONE && live ? 1.0 / live : 1;
 }
 
 static void find_first(struct spread_groups *s, uint32_t sm)
 {
-	const double *left = &s->left[(size_t)sm * s->places];
-	double least = INFINITY;
-	for (uint32_t p = 0; p < s->places; p++)
-		least = left[p] >= 0 ? fmin(least, left[p]) : least;
-	s->first[sm] = s->now[sm] + least / rate_of(s, left);
+	double soonest = INFINITY;
+	for (uint32_t part = 0; part < s->parts; part++) {
+		const double *left = place_of(s, sm, part, 0);
+		double least = INFINITY;
+		for (uint32_t p = 0; p < s->places; p++)
+			least = left[p] >= 0 ? fmin(least, left[p]) : least;
+		soonest = fmin(soonest, least / rate_of(s, left));
+	}
+	s->first[sm] = s->now[sm] + soonest;
+}
+
+static bool is_empty(const struct spread_groups *s, uint32_t sm, uint32_t place)
+{
+	for (uint32_t part = 0; part < s->parts; part++)
+		if (*place_of(s, sm, part, place) >= 0)
+			return false;
+	return true;
 }
 
 /* An SM goes on until its next group ends. Others take its place, as long as there are any. */
 static void end_group(struct spread_groups *s, uint32_t sm)
 {
-	double *left = &s->left[(size_t)sm * s->places], done = (s->first[sm] - s->now[sm]) * rate_of(s, left);
-	double rounding = 1e-9 * s->first[sm];
+	double cycles = s->first[sm] - s->now[sm], rounding = 1e-9 * s->first[sm];
 	s->now[sm] = s->first[sm];
-	for (uint32_t p = 0; p < s->places; p++) {
-		if (left[p] < 0)
-			continue;
-		left[p] = left[p] - done > rounding ? left[p] - done : -1;
-		if (left[p] < 0 && s->next < s->groups)
-			left[p] = length_of(s, s->next++);
+	for (uint32_t part = 0; part < s->parts; part++) {
+		double *left = place_of(s, sm, part, 0), done = cycles * rate_of(s, left);
+		for (uint32_t p = 0; p < s->places; p++)
+			if (left[p] >= 0)
+				left[p] = left[p] - done > rounding ? left[p] - done : -1;
 	}
+	for (uint32_t p = 0; p < s->places; p++)
+		if (is_empty(s, sm, p))
+			give_group(s, sm, p);
 	find_first(s, sm);
 }
 
 static void fill_sms(struct spread_groups *s)
 {
+	for (size_t i = 0; i < (size_t)s->sms * s->parts * s->places; i++)
+		s->left[i] = -1;
 	for (uint32_t p = 0; p < s->places; p++)
 		for (uint32_t i = 0; i < s->sms; i++)
-			s->left[(size_t)i * s->places + p] = s->next < s->groups ? length_of(s, s->next++) : -1;
+			give_group(s, i, p);
 	for (uint32_t i = 0; i < s->sms; i++)
 		find_first(s, i);
 }
@@ -89,10 +140,11 @@ static double time_of_last(struct spread_groups *s)
 	}
 }
 
-static int find_time(const struct ov_work *work, const struct ov_plan *plan, uint32_t sms, uint32_t residency, bool shared, double *time)
+static int find_time(const struct ov_work *work, const struct ov_plan *plan, uint32_t sms, uint32_t residency, enum spread_over over, double *time)
 {
-	struct spread_groups s = {.work = work, .plan = plan, .shared = shared, .sms = sms, .places = residency, .groups = plan->groups};
-	s.left = calloc((size_t)sms * residency, sizeof *s.left);
+	struct spread_groups s = {.work = work, .plan = plan, .over = over, .sms = sms, .places = residency, .groups = plan->groups};
+	s.parts = over == OVER_SCHEDULERS ? work->gpu->schedulers_per_sm : 1;
+	s.left = calloc((size_t)sms * s.parts * residency, sizeof *s.left);
 	s.now = calloc(sms, sizeof *s.now);
 	s.first = calloc(sms, sizeof *s.first);
 	int rc = s.left && s.now && s.first ? 0 : -ENOMEM;
@@ -104,15 +156,25 @@ static int find_time(const struct ov_work *work, const struct ov_plan *plan, uin
 	return rc;
 }
 
-static int find_ratio(const struct ov_work *work, const struct ov_plan *plan, uint32_t residency, bool shared, double *ratio)
+static int find_ratio(const struct ov_work *work, const struct ov_plan *plan, uint32_t residency, enum spread_over over, double *ratio)
 {
 	const struct ov_plan all = {.groups = plan->all, .all = plan->all};
 	double of_all = 0, of_some = 0;
-	int rc = find_time(work, &all, work->gpu->sm_count, residency, shared, &of_all);
+	int rc = find_time(work, &all, work->gpu->sm_count, residency, over, &of_all);
 	if (!rc)
-		rc = find_time(work, plan, plan->sm_count, residency, shared, &of_some);
+		rc = find_time(work, plan, plan->sm_count, residency, over, &of_some);
 	*ratio = of_some > 0 ? of_all / of_some : 1;
 	return rc;
+}
+
+/* Whether warps of a group differ: else all schedulers of an SM have as much to do. */
+static bool has_uneven_groups(const struct ov_work *work)
+{
+	const struct launch_warps *w = work->warps;
+	for (uint64_t g = 0; g < w->pattern_groups; g++)
+		if (work->pattern[g].warp_instructions < (1 - 1e-9) * work->pattern[g].longest * w->warps_per_group)
+			return true;
+	return w->warps_per_group % work->gpu->schedulers_per_sm != 0;
 }
 
 int balance_of(const struct ov_work *work, const struct ov_plan *plan, uint32_t residency, struct balance *out)
@@ -121,8 +183,12 @@ int balance_of(const struct ov_work *work, const struct ov_plan *plan, uint32_t 
 	for (uint64_t n = 0; n < plan->groups; n++)
 		out->work += work->pattern[warps_pattern(work->warps, ov_group_id(plan, n))].warp_instructions;
 	out->shared = out->alone = out->work > 0 ? work->instructions / work->gpu->sm_count / (out->work / plan->sm_count) : 1;
+	out->issue = out->shared;
 	if (plan->all > MOST_GROUPS)
 		return 0;
-	int rc = find_ratio(work, plan, residency, true, &out->shared);
-	return rc ? rc : find_ratio(work, plan, residency, false, &out->alone);
+	int rc = find_ratio(work, plan, residency, OVER_SMS, &out->shared);
+	out->issue = out->shared;
+	if (!rc && work->gpu->sub_cores && has_uneven_groups(work))
+		rc = find_ratio(work, plan, residency, OVER_SCHEDULERS, &out->issue);
+	return rc ? rc : find_ratio(work, plan, residency, ALONE, &out->alone);
 }

@@ -10,6 +10,7 @@
 /* How much longer all SMs take for all groups than those of the plan take for its groups. */
 struct balance {
 	double shared; /* as far as groups of an SM share what it can do */
+	double issue;  /* as far as warps share what their scheduler can issue, and the units of its sub-core: one may have more to do than others */
 	double alone;  /* as far as each takes its own time */
 	double work;   /* instructions of the plan's groups */
 };

@@ -48,22 +48,26 @@ static void add_cycles(struct warp_timing *out, double cycles)
 
 /*
  * How much longer the launch takes than what was simulated of it: where SMs wait for what all of them share, by its instructions; where they
- * are busy, or warps wait for results of their own, as the SM that has most to do (balance.h).
+ * are busy, or warps wait for results of their own, as the SM or the scheduler that has most to do (balance.h).
  */
 static double share_to_all(const struct warp_timing *t, const struct balance *b, double share, double done)
 {
 	static const enum cycle_kind all_sms[] = {CYCLES_l2, CYCLES_dram, CYCLES_atomics};
 	static const enum cycle_kind own[] = {CYCLES_dependency, CYCLES_memory, CYCLES_barrier, CYCLES_launch, CYCLES_tail};
-	double all = 0, common = 0, alone = 0;
+	static const enum cycle_kind of_sm[] = {CYCLES_unit_ldst, CYCLES_shared, CYCLES_l1};
+	double all = 0, common = 0, alone = 0, shared = 0;
 	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
 		all += t->by[k];
 	for (size_t i = 0; i < GS_ARRAY_LEN(all_sms); i++)
 		common += t->by[all_sms[i]];
 	for (size_t i = 0; i < GS_ARRAY_LEN(own); i++)
 		alone += t->by[own[i]];
+	for (size_t i = 0; i < GS_ARRAY_LEN(of_sm); i++)
+		shared += t->by[of_sm[i]];
 	if (!(all > 0) || !(b->work > 0))
 		return share / done;
-	return (common * share + ((all - common - alone) * b->shared + alone * b->alone) * b->work) / (all * done);
+	double issue = all - common - alone - shared;
+	return (common * share + (issue * b->issue + shared * b->shared + alone * b->alone) * b->work) / (all * done);
 }
 
 /* What the simulated SMs did stands for their share of the launch. */

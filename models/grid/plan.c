@@ -110,7 +110,8 @@ int ov_work_init(struct ov_work *work, const struct gpu *gpu, const struct launc
 {
 	*work = (struct ov_work){.gpu = gpu, .warps = w, .stand_in = w->stand_in, .exact = options->exact,
 	                         .hierarchy = options->hierarchy};
-	work->pattern = pattern_work(w);
+	work->paths = paths_work(w);
+	work->pattern = work->paths ? pattern_work(w, work->paths) : NULL;
 	if (!work->pattern || find_kinds(work))
 		return -ENOMEM;
 	work->weight = find_weight(work);
@@ -130,6 +131,7 @@ int ov_work_init(struct ov_work *work, const struct gpu *gpu, const struct launc
 
 void ov_work_free(struct ov_work *work)
 {
+	free(work->paths);
 	free(work->pattern);
 	free(work->kinds);
 }

@@ -35,6 +35,7 @@ uint64_t ov_group_id(const struct ov_plan *plan, uint64_t n);
 struct ov_work {
 	const struct gpu *gpu;
 	const struct launch_warps *warps;
+	struct group_work *paths;   /* of a warp of each path */
 	struct group_work *pattern; /* of each of its groups */
 	uint32_t *kinds;     /* of the pattern's groups: the first that has the same paths */
 	double instructions, traffic; /* of the launch */

@@ -56,25 +56,27 @@ static struct group_work path_work(const struct launch_warps *w, const struct wa
 	return s;
 }
 
-struct group_work *pattern_work(const struct launch_warps *warps)
+struct group_work *paths_work(const struct launch_warps *warps)
 {
-	struct group_work *paths = calloc(warps->path_count + 1, sizeof *paths);
+	struct group_work *out = calloc(warps->path_count + 1, sizeof *out);
+	for (uint32_t i = 0; out && i < warps->path_count; i++) {
+		out[i] = path_work(warps, &warps->paths[i]);
+		out[i].longest = out[i].warp_instructions;
+	}
+	return out;
+}
+
+struct group_work *pattern_work(const struct launch_warps *warps, const struct group_work *paths)
+{
 	struct group_work *out = calloc(warps->pattern_groups + 1, sizeof *out);
-	for (uint32_t i = 0; paths && i < warps->path_count; i++)
-		paths[i] = path_work(warps, &warps->paths[i]);
-	for (uint64_t g = 0; paths && out && g < warps->pattern_groups; g++)
+	for (uint64_t g = 0; out && g < warps->pattern_groups; g++)
 		for (uint32_t i = 0; i < warps->warps_per_group; i++) {
 			const struct group_work *p = &paths[warps->path_of[g * warps->warps_per_group + i]];
 			out[g].warp_instructions += p->warp_instructions;
 			out[g].memory_requests += p->memory_requests;
 			out[g].traffic += p->traffic;
 			out[g].stepped += p->stepped;
-			out[g].longest = fmax(out[g].longest, p->warp_instructions);
+			out[g].longest = fmax(out[g].longest, p->longest);
 		}
-	if (!paths) {
-		free(out);
-		out = NULL;
-	}
-	free(paths);
 	return out;
 }

@@ -3,6 +3,8 @@
 
 #include "models/grid/balance.h"
 
+#include <math.h>
+
 enum { MOST_GROUPS = 16 };
 
 static struct group_work groups[MOST_GROUPS];
@@ -64,6 +66,58 @@ static void groups_go_where_there_is_room(void)
 	CU_ASSERT_DOUBLE_EQUAL(balance_with(2, 1, 1).alone, 60.0 / 50, 1e-9);
 }
 
+/* A launch on SMs of two schedulers. A warp of path 0 does 10 instructions, one of path 1 does 30. */
+static void make_warps(uint32_t sms, uint64_t count, uint32_t per_group, const uint32_t *path_of)
+{
+	static struct group_work paths[] = {{.warp_instructions = 10}, {.warp_instructions = 30}};
+	double instructions[MOST_GROUPS] = {0};
+	for (uint64_t i = 0; i < count * per_group; i++)
+		instructions[i / per_group] += paths[path_of[i]].warp_instructions;
+	make_launch(sms, count, instructions);
+	for (uint64_t g = 0; g < count; g++)
+		groups[g].longest = 0;
+	for (uint64_t i = 0; i < count * per_group; i++)
+		groups[i / per_group].longest = fmax(groups[i / per_group].longest, paths[path_of[i]].warp_instructions);
+	gpu.schedulers_per_sm = 2;
+	gpu.sub_cores = true;
+	warps.warps_per_group = per_group;
+	warps.path_of = path_of;
+	work.paths = paths;
+}
+
+/* Two SMs hold two groups each, so that groups 0 and 2 are on the first, 1 and 3 on the other; all do 40. The first SM's schedulers have 30 + 30
+ * and 10 + 10 to do, those of the other 40 each. One SM with the first two groups has 30 + 10 and 10 + 30. */
+static void the_scheduler_with_the_most_to_do_ends_last(void)
+{
+	static const uint32_t first_is_long[] = {1, 0, 0, 1, 1, 0, 1, 0};
+	make_warps(2, 4, 2, first_is_long);
+	struct balance b = balance_with(2, 1, 2);
+	CU_ASSERT_DOUBLE_EQUAL(b.shared, 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(b.issue, 60.0 / 40, 1e-9);
+	gpu.sub_cores = false;
+	CU_ASSERT_DOUBLE_EQUAL(balance_with(2, 1, 2).issue, 1, 1e-9);
+}
+
+/* An SM holds one group. Where its first scheduler is through after 10, the other goes on to 30: until then no group comes. Two SMs take
+ * 30 + 30 for two groups each, one SM 30 for the first of them. */
+static void a_group_stays_until_its_last_warp_ends(void)
+{
+	static const uint32_t second_is_long[] = {0, 1, 0, 1, 0, 1, 0, 1};
+	make_warps(2, 4, 2, second_is_long);
+	CU_ASSERT_DOUBLE_EQUAL(balance_with(1, 1, 1).issue, 60.0 / 30, 1e-9);
+}
+
+/* Groups of one warp. Of two that an SM holds, the second one's warp goes to the other scheduler. So two SMs with groups of 30, 30, 10 and 10
+ * take 30, as one SM with those of 30 does; where schedulers help one another, these have 40 and 60 to do. */
+static void places_take_turns_at_schedulers(void)
+{
+	static const uint32_t long_ones_first[] = {1, 1, 0, 0};
+	make_warps(2, 4, 1, long_ones_first);
+	struct balance b = balance_with(2, 1, 2);
+	CU_ASSERT_DOUBLE_EQUAL(b.shared, 40.0 / 60, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(b.issue, 30.0 / 30, 1e-9);
+}
+
 void add_balance_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("balance", NULL, NULL);
@@ -71,5 +125,8 @@ void add_balance_tests(void)
 	TEST(equal_groups_are_balanced);
 	TEST(the_sm_with_the_most_to_do_ends_last);
 	TEST(groups_go_where_there_is_room);
+	TEST(the_scheduler_with_the_most_to_do_ends_last);
+	TEST(a_group_stays_until_its_last_warp_ends);
+	TEST(places_take_turns_at_schedulers);
 #undef TEST
 }
