@@ -303,7 +303,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	  "from the end of a group to the first instruction of the next one in its place")                            \
 	X(REAL, group_interval, "cycles", 0, 100000, GPU_DEFAULT("0"), "of an SM, from the start of a group to that of the next") \
 	X(REAL, grid_interval, "cycles", 0, 100000, GPU_DEFAULT("0"),                                                  \
-	  "of the GPU, per group of a launch beyond those that fit at once")                                          \
+	  "of the GPU, from the end of a group to that of the next, where groups end together")                       \
 	X(COUNT, unsized_group, "work-items", 1, 65536, GPU_DEFAULT("256"),                                            \
 	  "most in a group where an OpenCL program leaves the local size to the driver")                              \
 	X(COUNT, concurrent_kernels, "launches", 1, 65536, GPU_DEFAULT("128"), "of several queues that run at once")    \

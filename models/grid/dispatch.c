@@ -52,12 +52,13 @@ static double unlike_measured(const struct ov_dispatch *d, uint64_t groups)
 int ov_dispatch_init(struct ov_dispatch *d, const struct ov_plan *plan, const struct ov_machine *m)
 {
 	size_t all = (size_t)plan->sm_count * m->groups_per_sm;
-	*d = (struct ov_dispatch){.plan = plan, .places = m->groups_per_sm, .in_place = malloc(all * sizeof *d->in_place), .fit = all};
+	*d = (struct ov_dispatch){.plan = plan, .places = m->groups_per_sm, .in_place = malloc(all * sizeof *d->in_place), .fit = all,
+	                          .ends = malloc(all * sizeof *d->ends)};
 	d->turnaround = m->gpu->group_turnaround;
 	d->sm_interval = m->gpu->group_interval;
 	/* The SMs that are not simulated get their share of groups, too. */
 	d->interval = m->gpu->grid_interval * (double)m->gpu->sm_count / (double)plan->sm_count;
-	if (!d->in_place)
+	if (!d->in_place || !d->ends)
 		return -ENOMEM;
 	memset(d->in_place, 0xff, all * sizeof *d->in_place); /* OV_NO_GROUP */
 	sampler_start(&d->sampler, plan->regions, plan->region_count, &plan->limits, plan->whole ? plan->whole : 1);
@@ -67,23 +68,58 @@ int ov_dispatch_init(struct ov_dispatch *d, const struct ov_plan *plan, const st
 void ov_dispatch_free(struct ov_dispatch *d, struct ov_outcome *out)
 {
 	free(d->in_place);
+	free(d->ends);
 	out->skipped_instructions += d->sampler.skipped_instructions;
 	out->skipped_cycles += d->sampler.skipped_cycles;
 	out->spread_cycles += d->sampler.spread_cycles;
 }
 
+/* Groups that ended are taken back one after the other, an interval for each. */
+static double take_back(const struct ov_dispatch *d, double free_at, uint64_t ended)
+{
+	return fmax(free_at, (double)ended) + d->interval;
+}
+
 /*
- * The distributor of groups fills a GPU that is empty as fast as SMs take groups, and is slower than that afterwards: it has
- * prepared groups while others ran, no more than one per interval, so that short groups wait for it.
+ * The distributor of groups fills a GPU that is empty as fast as SMs take groups. A group that follows another in its place has to wait
+ * until the distributor has come to the end of that one: if groups end together, those that follow start one after the other.
  */
-uint64_t ov_dispatch_start(const struct ov_dispatch *d, uint64_t given, const struct ov_sm *sm)
+uint64_t ov_dispatch_start(const struct ov_dispatch *d, double free_at, const struct ov_sm *sm)
 {
 	double start = (double)sm->now;
-	if (given >= d->fit)
-		start = fmax(start + d->turnaround, d->interval * (double)(given - d->fit + 1) - (double)sm->jumped);
+	if (d->given > d->fit)
+		start = fmax(start, free_at - (double)sm->jumped) + d->turnaround;
 	if (sm->started)
 		start = fmax(start, (double)sm->group_start + d->sm_interval);
 	return (uint64_t)(start + 0.5);
+}
+
+void ov_dispatch_add_ends(struct ov_dispatch *d, const struct ov_sm *sm, uint32_t stands_for)
+{
+	for (uint32_t place = 0; place < d->places; place++)
+		for (uint32_t i = 0; i < stands_for && sm->groups[place].ended; i++)
+			d->ends[d->end_count++] = sm->groups[place].ended;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+	return *x < *y ? -1 : *x > *y;
+}
+
+void ov_dispatch_end(struct ov_dispatch *d, struct ov_outcome *out)
+{
+	if (!(d->interval > 0))
+		return;
+	double free_at = d->free_at;
+	qsort(d->ends, d->end_count, sizeof *d->ends, by_time);
+	for (uint64_t i = 0; i < d->end_count; i++)
+		free_at = take_back(d, free_at, d->ends[i]);
+	if (free_at > (double)out->cycles) {
+		uint64_t more = (uint64_t)(free_at + 0.5) - out->cycles;
+		out->by[CYCLES_launch] += more;
+		out->cycles += more;
+	}
 }
 
 uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm *state, uint64_t time, double done)
@@ -93,7 +129,8 @@ uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm
 	while (state->groups[place].live)
 		place++;
 	uint64_t *in_place = &d->in_place[(size_t)sm * d->places + place];
-	if (*in_place != OV_NO_GROUP)
+	bool follows = *in_place != OV_NO_GROUP;
+	if (follows)
 		sampler_retire(&d->sampler, *in_place, (double)time, done);
 	*in_place = OV_NO_GROUP;
 	if (d->next == plan->groups)
@@ -105,5 +142,7 @@ uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm
 		return OV_NO_GROUP;
 	sampler_dispatch(&d->sampler, d->next, (double)time, done);
 	d->given++;
+	if (follows)
+		d->free_at = take_back(d, d->free_at, time);
 	return *in_place = d->next++;
 }

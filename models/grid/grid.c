@@ -32,7 +32,7 @@ struct grid {
 	uint32_t count;
 	uint32_t *member_of; /* by SM */
 	uint64_t *given;     /* by SM: the group that it gets now, if its member is served */
-	uint64_t given_before; /* groups, before this cycle: SMs that are served in one cycle start alike, and stay one */
+	double free_before;  /* of the queue, before this cycle: SMs that are served in one cycle start alike, and stay one */
 	uint32_t last;       /* SM that got the last one */
 };
 
@@ -63,7 +63,7 @@ static void give_groups(struct grid *g, uint64_t time)
 {
 	uint32_t count = g->plan->sm_count, first = g->last + 1;
 	double done = done_at(g, time);
-	g->given_before = g->queue.given;
+	g->free_before = g->queue.free_at;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t n = (first + i) % count;
 		const struct member *member = &g->members[g->member_of[n]];
@@ -129,7 +129,7 @@ static int serve_member(struct grid *g, uint32_t n)
 	if (group == OV_NO_GROUP)
 		member->sm->no_more = true;
 	else
-		ov_start_group(member->sm, ov_group_id(g->plan, group), ov_dispatch_start(&g->queue, g->given_before, member->sm));
+		ov_start_group(member->sm, ov_group_id(g->plan, group), ov_dispatch_start(&g->queue, g->free_before, member->sm));
 	member->before = ov_progress_of(member->sm);
 	member->waits = false;
 	return member->sm->live_groups ? run_member(g, member) : 0;
@@ -196,9 +196,12 @@ int ov_simulate(const struct ov_machine *m, const struct ov_plan *plan, struct o
 	}
 	for (uint32_t i = 0; i < g.count && !rc; i++) {
 		ov_add_up(g.members[i].sm, g.members[i].stands_for, out);
+		ov_dispatch_add_ends(&g.queue, g.members[i].sm, g.members[i].stands_for);
 		out->spread_cycles = fmax(out->spread_cycles, g.members[i].spread_cycles);
 		out->stepped += g.members[i].sm->instructions - g.members[i].inherited;
 	}
+	if (!rc)
+		ov_dispatch_end(&g.queue, out);
 	ov_dispatch_free(&g.queue, out);
 	for (uint32_t i = 0; i < g.count; i++)
 		ov_sm_free(g.members[i].sm);

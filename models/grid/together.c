@@ -54,6 +54,7 @@ static void bring_line(void *ctx, uint64_t address)
 static int serve_sm(struct team *t, uint32_t n)
 {
 	struct ov_sm *sm = t->sms[n];
+	double free_at = t->queue.free_at;
 	uint64_t group = ov_dispatch_next(&t->queue, n, sm, ov_time(sm), team_done_at(t, ov_time(sm)));
 	if (group == OV_NO_GROUP) {
 		sm->no_more = true;
@@ -61,7 +62,7 @@ static int serve_sm(struct team *t, uint32_t n)
 		return sm->live_groups ? run_sm(t, n) : 0;
 	}
 	others_bring(t->others, ov_group_id(t->plan, group), bring_line, t->memory);
-	ov_start_group(sm, ov_group_id(t->plan, group), ov_dispatch_start(&t->queue, t->queue.given - 1, sm));
+	ov_start_group(sm, ov_group_id(t->plan, group), ov_dispatch_start(&t->queue, free_at, sm));
 	t->last = n;
 	return run_sm(t, n);
 }
@@ -272,8 +273,11 @@ int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan,
 		rc = run_team(&t);
 	for (uint32_t i = 0; i < t.count && !rc; i++) {
 		ov_add_up(t.sms[i], 1, out);
+		ov_dispatch_add_ends(&t.queue, t.sms[i], 1);
 		out->stepped += t.sms[i]->instructions;
 	}
+	if (!rc && !t.stopped)
+		ov_dispatch_end(&t.queue, out);
 	ov_dispatch_free(&t.queue, out);
 	out->spread_cycles += t.rates.spread_cycles + t.left.spread;
 	out->left_cycles = t.left.cycles;

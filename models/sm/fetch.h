@@ -120,8 +120,10 @@ static void retire_warp(struct ov_sm *sm, uint32_t slot)
 	ov_clear(sm->retirable, slot);
 	sm->retirable_count--;
 	sm->moved = true;
-	if (--g->live == 0)
+	if (--g->live == 0) {
 		sm->live_groups--;
+		g->ended = ov_time(sm);
+	}
 }
 
 /* How far a slot is in the round that begins after the warp fetched last. */

@@ -271,14 +271,43 @@ static void test_groups_start_when_they_may(void)
 	double plain = starts_cycles(NULL, 3, 1);
 	CU_ASSERT_EQUAL(starts_cycles("group_turnaround=100", 3, 1) - plain, 200);
 	CU_ASSERT_EQUAL(starts_cycles("group_turnaround=5000", 3, 1) - plain, 10000);
-	/* There are two places, so the distributor starts only the third to the tenth group. The last one is its eighth. It starts at this
-	 * time whatever the earlier ones took, and takes as long as one alone. */
-	double alone = starts_cycles(NULL, 1, 1);
-	CU_ASSERT_DOUBLE_EQUAL(starts_cycles("grid_interval=20000", 10, 2), 8 * 20000 + alone, 2); /* instructions are cached by then */
+	/* There are two places, and two groups end at once. From then on, the distributor takes back one of ten in such an interval: the groups
+	 * are shorter than that. */
+	double alone = starts_cycles(NULL, 1, 1), two = starts_cycles(NULL, 2, 2);
+	CU_ASSERT_DOUBLE_EQUAL(starts_cycles("grid_interval=20000", 10, 2), two + 10 * 20000, 10); /* the first ends some cycles before the second */
 	/* An SM does not start the second of two before that. */
 	CU_ASSERT_DOUBLE_EQUAL(starts_cycles("group_interval=30000", 2, 2), 30000 + alone, 2);
 	/* Without these limits, two groups that fit run side by side. */
-	CU_ASSERT_TRUE(starts_cycles(NULL, 2, 2) < 2 * alone);
+	CU_ASSERT_TRUE(two < 2 * alone);
+}
+
+/* ns that groups which do nothing take, 128 work-items each, all of which fit at once. */
+static double empty_groups_ns(uint64_t groups, bool hierarchy)
+{
+	static struct scene s;
+	scene_start(&s, "h200", NULL);
+	scene_exit(&s);
+	s.gpu.sm_count = 132;
+	s.options.on_issue = NULL;
+	s.options.hierarchy = hierarchy;
+	s.groups = groups;
+	s.warps = 4;
+	s.resident = 16;
+	return scene_run(&s) * 1000 / s.gpu.clock_mhz;
+}
+
+/* Launches of 1, 132, 528, 1056 and 2112 such groups take an H200 1440, 1504, 1728, 2064 and 2688 ns (docs/notes/groups.md), in steps of 32. */
+static void test_groups_are_taken_back_in_turn(void)
+{
+	static const struct {
+		uint64_t groups;
+		double ns;
+	} measured[] = {{132, 1504}, {528, 1728}, {1056, 2064}, {2112, 2688}};
+	for (int hierarchy = 0; hierarchy <= 1; hierarchy++) {
+		double one = empty_groups_ns(1, hierarchy);
+		for (size_t i = 0; i < GS_ARRAY_LEN(measured); i++)
+			CU_ASSERT_DOUBLE_EQUAL(empty_groups_ns(measured[i].groups, hierarchy) - one, measured[i].ns - 1440, 32);
+	}
 }
 
 /* Cycles per instruction of a scheduler with 16 warps. The numbers in brackets are those of an H200 in the same case. */
@@ -322,6 +351,7 @@ void add_occupancy_grid_tests(void)
 	CU_add_test(s, "one SM stands for those with the same groups", test_sms_with_equal_groups_are_one);
 	CU_add_test(s, "variants of the stages do the same", test_variants_agree);
 	CU_add_test(s, "groups start when they may", test_groups_start_when_they_may);
+	CU_add_test(s, "groups are taken back one after the other", test_groups_are_taken_back_in_turn);
 	CU_add_test(s, "registers are read through ports", test_registers_are_read_through_ports);
 	CU_add_test(s, "extrapolation loses less than 1%", test_extrapolation);
 	CU_add_test(s, "no groups, no instructions, a billion groups", test_odd_launches);
