@@ -217,8 +217,9 @@ static void extend_to_grid(struct extents *x, uint32_t instruction, uint64_t gro
 		else
 			bound_to_argument(s, x->own[instruction].low, &low, &high);
 	} else if (s && s->bytes) {
-		low = s->low;
-		high = s->low + s->bytes;
+		/* What groups touched is of the traced iterations of their loops; the path goes on to the last one. */
+		low = low < s->low ? low : s->low;
+		high = high > s->low + s->bytes ? high : s->low + s->bytes;
 	}
 	widen(&x->of[instruction], low, high);
 }

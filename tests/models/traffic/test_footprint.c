@@ -99,6 +99,28 @@ static void a_row_of_groups_may_be_a_plane(void)
 	free(ranges);
 }
 
+/* Groups touched 1024 bytes, and do not move evenly. A loop of which they were traced goes on for 3 rounds of 1024 bytes, up or down. */
+static void footprints_have_all_rounds(void)
+{
+	for (int64_t step = -1024; step <= 1024; step += 2048) {
+		static struct moving m;
+		struct memory_range *ranges;
+		size_t count;
+		make_moving(&m, "gtx480", NULL);
+		struct round_shift rounds[2] = {{.step = step}, {0}};
+		struct path_gap gap = {.at = 1, .access_count = 2, .outer = -1, .rounds = 3, .iterations = 8, .shifts = rounds};
+		m.shifts[0] = (struct address_shift){.linear = false, .low = 4096, .bytes = 1024};
+		m.path.gaps = &gap;
+		m.path.gap_count = 1;
+		CU_ASSERT_EQUAL_FATAL(footprint_ranges(&m.scene.gpu, &m.launch, &ranges, &count), 0);
+		CU_ASSERT_EQUAL_FATAL(count, 2);
+		CU_ASSERT_EQUAL(ranges[0].address, step < 0 ? 1024 : 4096);
+		CU_ASSERT_EQUAL(ranges[0].bytes, step < 0 ? 4096 : 3 * 1024 + 128);
+		CU_ASSERT_TRUE(ranges[0].anywhere);
+		free(ranges);
+	}
+}
+
 /* Of 64 groups, only the second half requests anything. 8 of all are looked at. 4 of these make requests, for one line of their
  * own each and one in common. Of 65536 groups, 8192 around the middle are counted. Their first half requests nothing, half of
  * the others request half of the lines. */
@@ -322,6 +344,7 @@ void add_footprint_tests(void)
 	CU_ADD_TEST(s, footprints_follow_the_groups);
 	CU_ADD_TEST(s, footprints_stay_in_their_buffer);
 	CU_ADD_TEST(s, a_row_of_groups_may_be_a_plane);
+	CU_ADD_TEST(s, footprints_have_all_rounds);
 	CU_ADD_TEST(s, idle_first_groups_do_not_hide_traffic);
 	CU_ADD_TEST(s, fewer_groups_need_a_smaller_cache);
 	CU_ADD_TEST(s, groups_come_back_after_a_round);
