@@ -10,6 +10,7 @@
 #include "models/grid/others.h"
 
 #include "models/traffic/footprint.h"
+#include "models/traffic/kept.h"
 #include "models/util/divide.h"
 #include "models/util/hash.h"
 #include "models/util/minmax.h"
@@ -200,7 +201,7 @@ static bool are_needed(const struct gpu *gpu, const struct launch_warps *launch,
 		bytes += launch->warm[i].bytes;
 		cold |= launch->warm[i].cold > 0;
 	}
-	return plan->groups < plan->all && cold && bytes <= gpu->l2_bytes / gpu->l2_partitions && launch->shifts && launch->pattern_ids;
+	return plan->groups < plan->all && cold && bytes <= kept_room(gpu, bytes) && launch->shifts && launch->pattern_ids;
 }
 
 int others_new(const struct gpu *gpu, const struct launch_warps *launch, const struct ov_plan *plan, uint64_t resident,

@@ -10,6 +10,7 @@
 #include "models/grid/others.h"
 #include "models/grid/rates.h"
 #include "models/grid/rest.h"
+#include "models/traffic/kept.h"
 
 #include <errno.h>
 #include <math.h>
@@ -234,7 +235,7 @@ static bool is_from_midst(const struct team *t, const struct ov_machine *m)
 	uint64_t bytes = 0;
 	for (size_t i = 0; i < m->launch->warm_count; i++)
 		bytes += m->launch->warm[i].bytes;
-	bool fits = bytes <= m->gpu->l2_bytes / m->gpu->l2_partitions;
+	bool fits = bytes <= kept_room(m->gpu, bytes);
 	bool some = t->plan->groups < t->plan->all;
 	return fits ? some && !t->others : some || t->plan->region_count;
 }

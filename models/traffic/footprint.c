@@ -11,6 +11,7 @@
 #include "models/accesses/image.h"
 #include "models/code/costs.h"
 #include "models/memory/map.h"
+#include "models/traffic/kept.h"
 #include "models/traffic/reuse.h"
 #include "models/util/divide.h"
 #include "models/util/hash.h"
@@ -362,6 +363,23 @@ static size_t merge_ranges(struct memory_range *ranges, size_t count)
 	return kept;
 }
 
+static uint64_t bytes_of(const struct memory_range *ranges, size_t count)
+{
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < count; i++)
+		bytes += ranges[i].bytes;
+	return bytes;
+}
+
+/* What is not in L2 when the launch begins. */
+static void find_cold(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range *ranges, size_t count)
+{
+	uint64_t bytes = bytes_of(ranges, count);
+	double lost = bytes <= kept_room(gpu, bytes) ? 1 - kept_share(gpu, bytes) : 0; /* of what does not fit, others decide (warm.h) */
+	for (size_t i = 0; i < count; i++)
+		ranges[i].cold = fmax(cold_share(gpu, warps->before, ranges[i].address), lost);
+}
+
 static int extents_init(struct extents *x, uint32_t instructions)
 {
 	x->of = calloc(instructions + 1, sizeof *x->of);
@@ -393,8 +411,7 @@ int footprint_ranges(const struct gpu *gpu, const struct launch_warps *warps, st
 	if (rc)
 		return rc;
 	*count = merge_ranges(*out, *count);
-	for (size_t i = 0; i < *count; i++)
-		(*out)[i].cold = cold_share(gpu, warps->before, (*out)[i].address);
+	find_cold(gpu, warps, *out, *count);
 	return count_traffic(gpu, warps, *out, *count);
 }
 
@@ -479,15 +496,14 @@ int footprint_share(const struct gpu *gpu, const struct launch_warps *warps, uin
 int footprint_capacity(const struct gpu *gpu, const struct launch_warps *warps, const struct memory_range *ranges, size_t count,
                        uint64_t some, uint64_t all, double *out)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = bytes_of(ranges, count), room = kept_room(gpu, bytes);
 	double anywhere = 0, traffic = 0;
-	*out = 1;
+	*out = room > 0 ? (double)room / (double)(gpu->l2_bytes / gpu->l2_partitions) : 1;
 	for (size_t i = 0; i < count; i++) {
-		bytes += ranges[i].bytes;
 		traffic += ranges[i].traffic;
 		anywhere += ranges[i].anywhere ? ranges[i].traffic : 0;
 	}
-	if (some >= all || bytes <= gpu->l2_bytes / gpu->l2_partitions)
+	if (some >= all || bytes <= room)
 		return 0;
 	/* How often groups find lines of others depends on the number of lines alone; how often they find their own, on who else asks. */
 	if (anywhere > traffic / 2) {

@@ -1,0 +1,17 @@
+/*
+ * kept: what L2 keeps from one launch to the next, where a launch asks for more than L2 surely holds.
+ *
+ * L2 in partitions (l2_partitions) keeps lines that SMs of several partitions ask for in each of them, so it surely holds
+ * l2_bytes / l2_partitions. A launch that asks for more than that, and for no more than l2_bytes, finds a part of it again.
+ */
+#ifndef GPUSIM_MODELS_TRAFFIC_KEPT_H
+#define GPUSIM_MODELS_TRAFFIC_KEPT_H
+
+#include "models/gpu/gpu.h"
+
+/* Bytes of L2 that a launch has which asks for so many. */
+uint64_t kept_room(const struct gpu *gpu, uint64_t bytes);
+/* The share of them that it finds there, when it is launched again and again. */
+double kept_share(const struct gpu *gpu, uint64_t bytes);
+
+#endif

@@ -1,0 +1,40 @@
+/* What L2 keeps of launches that ask for more than it surely holds. */
+#include "tests/tests.h"
+
+#include "models/traffic/kept.h"
+
+enum { MB = 1 << 20 };
+
+static const struct gpu parted = {.l2_bytes = 60 * MB, .l2_partitions = 2}, whole = {.l2_bytes = 60 * MB, .l2_partitions = 1};
+
+static void all_of_l2_is_there_for_what_is_between(void)
+{
+	CU_ASSERT_EQUAL(kept_room(&parted, 30 * MB), 30 * MB);
+	CU_ASSERT_EQUAL(kept_room(&parted, 30 * MB + 1), 60 * MB);
+	CU_ASSERT_EQUAL(kept_room(&parted, 60 * MB), 60 * MB);
+	CU_ASSERT_EQUAL(kept_room(&parted, 60 * MB + 1), 30 * MB);
+	CU_ASSERT_EQUAL(kept_room(&whole, 61 * MB), 60 * MB);
+}
+
+/* What fits is there. Of what does not, h = exp(-(1 - h) N / 30): 0.203 = exp(-0.797 x 2), and 0.546 = exp(-0.454 x 4 / 3). An H200 finds
+ * 0.60 of 40 MB. */
+static void a_part_is_found_again(void)
+{
+	CU_ASSERT_EQUAL(kept_share(&parted, 20 * MB), 1);
+	CU_ASSERT_EQUAL(kept_share(&parted, 30 * MB), 1);
+	CU_ASSERT_DOUBLE_EQUAL(kept_share(&parted, 34 * MB), 0.77, 0.01);
+	CU_ASSERT_DOUBLE_EQUAL(kept_share(&parted, 40 * MB), 0.546, 0.001);
+	CU_ASSERT_DOUBLE_EQUAL(kept_share(&parted, 60 * MB), 0.203, 0.001);
+	CU_ASSERT_EQUAL(kept_share(&parted, 61 * MB), 0);
+	CU_ASSERT_EQUAL(kept_share(&whole, 60 * MB), 1);
+	CU_ASSERT_EQUAL(kept_share(&whole, 61 * MB), 0);
+}
+
+void add_kept_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("kept", NULL, NULL);
+#define TEST(name) CU_add_test(suite, #name, name)
+	TEST(all_of_l2_is_there_for_what_is_between);
+	TEST(a_part_is_found_again);
+#undef TEST
+}
