@@ -56,12 +56,16 @@ static int64_t moved_in_plane(const struct address_shift *s, uint64_t group, int
 }
 
 /* A group at a border, for which one that is not stands, does not go out of its buffer: work-items that would are off, or their indices are
- * clamped. */
+ * clamped or mirrored. Here they are mirrored, so that each line stays one of its own, near the border: one line for all that go out would be asked
+ * for by thousands of groups, one after the other. */
 static uint64_t within_buffer(const struct address_shift *s, uint64_t address)
 {
 	if (!s->bytes || address - s->low < s->bytes)
 		return address;
-	return (int64_t)(address - s->low) < 0 ? s->low : s->low + s->bytes - 1;
+	int64_t from = (int64_t)(address - s->low);
+	uint64_t beyond = from < 0 ? (uint64_t)-from : (uint64_t)from - s->bytes;
+	beyond %= s->bytes;
+	return from < 0 ? s->low + beyond : s->low + s->bytes - 1 - beyond;
 }
 
 uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, uint64_t address, uint64_t group,

@@ -119,17 +119,17 @@ static void lanes_may_be_off_by_chance(void)
 	shift_finder_free(f);
 }
 
-/* Group 5 stands for one in the first row and for one in the last, whose neighbours above and below would be outside. */
+/* Group 5 stands for one in the first row and for one in the last, whose neighbours above and below would be outside: they are mirrored. */
 static void moves_end_where_the_buffer_does(void)
 {
 	const struct address_shift shift = {.linear = true, .step = {128, 2048, 0}, .low = BUFFER, .bytes = 8192 + 4};
 	const struct launch_warps launch = {.groups = 16, .grid = {4, 4, 1}, .shifts = &shift};
 	const int64_t up[3] = {0, -1, 0}, down[3] = {0, 2, 0};
-	CU_ASSERT_EQUAL(launch_address(&launch, 0, BUFFER + 128, 1, up, 128), BUFFER);
+	CU_ASSERT_EQUAL(launch_address(&launch, 0, BUFFER + 128, 1, up, 128), BUFFER + 1920); /* 2048 - 128 before it */
 	CU_ASSERT_EQUAL(launch_address(&launch, 0, BUFFER + 2048, 1, up, 128), BUFFER);
 	CU_ASSERT_EQUAL(launch_address(&launch, 0, BUFFER + 2048 + 128, 1, up, 128), BUFFER + 128);
 	CU_ASSERT_EQUAL(launch_address(&launch, 0, BUFFER + 4096, 13, down, 128), BUFFER + 8192);
-	CU_ASSERT_EQUAL(launch_address(&launch, 0, BUFFER + 4096 + 128, 13, down, 128), BUFFER + 8192);
+	CU_ASSERT_EQUAL(launch_address(&launch, 0, BUFFER + 4096 + 128, 13, down, 128), BUFFER + 63 * 128); /* 124 bytes after it */
 }
 
 void add_fit_tests(void)
