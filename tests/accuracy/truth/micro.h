@@ -18,7 +18,7 @@
 		}                                                                                                      \
 	} while (0)
 
-enum { MOST_BLOCKS = 1 << 16, REPEATS = 5 };
+enum { MOST_BLOCKS = 1 << 16, REPEATS = 5, SMS = 132 /* of an H200 */ };
 
 static __device__ __forceinline__ long long cycles()
 {
@@ -97,6 +97,23 @@ static inline void row(const char *bench, const char *what, double a, double b, 
 {
 	printf("%s,%s,%.10g,%.10g,%.10g,%.4f\n", bench, what, a, b, c, value);
 	fflush(stdout);
+}
+
+/* Launches that keep all SMs busy for a while, so that clocks are up. */
+static __global__ void spin(unsigned *out, long long most)
+{
+	long long begin = cycles();
+	while (cycles() - begin < most)
+		;
+	if (most < 0)
+		out[0] = 1;
+}
+
+static inline void clocks_up(unsigned *out, int launches)
+{
+	for (int i = 0; i < launches; i++)
+		spin<<<4 * SMS, 128>>>(out, 2000000);
+	CHECK(cudaDeviceSynchronize());
 }
 
 #endif

@@ -11,23 +11,6 @@
 #include "tests/accuracy/truth/micro.h"
 
 static unsigned *out;
-enum { SMS = 132 };
-
-__global__ void spin(unsigned *out, long long most)
-{
-	long long begin = cycles();
-	while (cycles() - begin < most)
-		;
-	if (most < 0)
-		out[0] = 1;
-}
-
-static void clocks_up()
-{
-	for (int i = 0; i < 400; i++)
-		spin<<<4 * SMS, 128>>>(out, 2000000);
-	CHECK(cudaDeviceSynchronize());
-}
 
 /* ---- places: block, SM, start and end in ns ---- */
 
@@ -228,7 +211,7 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	CHECK(cudaMalloc(&out, 4096));
-	clocks_up();
+	clocks_up(out, 400);
 	if (!strcmp(what, "places"))
 		run_places();
 	else if (!strcmp(what, "l2"))

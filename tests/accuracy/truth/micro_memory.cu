@@ -10,24 +10,6 @@
 static span *spans;
 static unsigned *out;
 static bool quick;
-enum { SMS = 132 };
-
-/* A run of all SMs, so that clocks are up. */
-__global__ void spin(unsigned *out, long long most)
-{
-	long long begin = cycles();
-	while (cycles() - begin < most)
-		;
-	if (most < 0)
-		out[0] = 1;
-}
-
-static void clocks_up()
-{
-	for (int i = 0; i < (quick ? 1 : 300); i++)
-		spin<<<4 * SMS, 128>>>(out, 2000000);
-	CHECK(cudaDeviceSynchronize());
-}
 
 /* ---- sm_clock: MHz by the SM's counter against the GPU's timer ---- */
 
@@ -387,7 +369,7 @@ int main(int argc, char **argv)
 	quick = argc > 1 && !strcmp(argv[1], "-q");
 	CHECK(cudaMalloc(&spans, MOST_BLOCKS * sizeof *spans));
 	CHECK(cudaMalloc(&out, 4096));
-	clocks_up();
+	clocks_up(out, quick ? 1 : 300);
 	print_clock("before");
 	measure_l2_latency();
 	measure_columns();

@@ -80,15 +80,22 @@ static void see(struct shift_finder *f, size_t n, uint32_t first_lane, uint64_t 
 	shift_finder_add(f, 0, n, 0, &(struct lane_addresses){lanes, addresses, 32 - first_lane, 4});
 }
 
+/* Of a kernel that is one load, in four traced groups. */
+static struct shift_finder *new_finder(const uint64_t grid[3])
+{
+	static struct code_instruction load = {.class = CODE_load, .space = SPACE_global, .bytes = 4};
+	static const struct kernel_code code = {.code = &load, .code_count = 1};
+	struct shift_finder *f = shift_finder_new(&code, 4, grid);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	return f;
+}
+
 /* The first work-item of a group at the left border does nothing. Its others move as those of the next groups do. */
 static void groups_at_a_border_have_fewer_lanes(void)
 {
 	static const uint64_t ids[] = {0, 1, 5, 11}, grid[3] = {4, 4, 1};
-	struct code_instruction load = {.class = CODE_load, .space = SPACE_global, .bytes = 4};
-	struct kernel_code code = {.code = &load, .code_count = 1};
-	struct shift_finder *f = shift_finder_new(&code, 4, grid);
+	struct shift_finder *f = new_finder(grid);
 	struct address_shift shift;
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
 	for (size_t n = 0; n < 4; n++)
 		see(f, n, ids[n] % 4 == 0, ids[n] % 4 * 128 + ids[n] / 4 * 2048);
 	uint64_t bytes = 4 * 2048;
@@ -105,11 +112,8 @@ static void groups_at_a_border_have_fewer_lanes(void)
 static void lanes_may_be_off_by_chance(void)
 {
 	static const uint64_t ids[] = {2, 3, 5, 7}, grid[3] = {8, 1, 1};
-	struct code_instruction load = {.class = CODE_load, .space = SPACE_global, .bytes = 4};
-	struct kernel_code code = {.code = &load, .code_count = 1};
-	struct shift_finder *f = shift_finder_new(&code, 4, grid);
+	struct shift_finder *f = new_finder(grid);
 	struct address_shift shift;
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
 	for (size_t n = 0; n < 4; n++)
 		see(f, n, n % 2 ? 0 : 31, ids[n] * 128);
 	shift_finder_finish(f, &(struct launch_trace){0}, ids, &shift);
