@@ -108,12 +108,7 @@ static int print_json(const struct sweep *s)
 		json_array_append_new(kernels, row_of(s, k.name));
 	json_array_append_new(kernels, row_of(s, NULL));
 	json_t *all = json_pack("{s:s,s:s,s:s,s:o}", "schema", "gpusim.models/1", "profile", s->profile, "target", s->gpu, "kernels", kernels);
-	char *text = all ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
-	if (text)
-		puts(text);
-	free(text);
-	json_decref(all);
-	return text ? 0 : cmd_fail("compare-models: out of memory");
+	return sweep_print_json(all, "compare-models");
 }
 
 /* ---- the command ---- */

@@ -1,6 +1,8 @@
 /* The results of a sweep as a table, as CSV and as a page. */
 #include "runtime/cmd/sweep/sweep.h"
 
+#include "runtime/cmd/cmd.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,4 +157,14 @@ void sweep_page(const struct sweep *s, struct gs_buf *out)
 		if (s->results[i].done)
 			add_row(s, i, best, out);
 	gs_buf_puts(out, "</tbody></table>\n</body></html>\n");
+}
+
+int sweep_print_json(json_t *document, const char *command)
+{
+	char *text = document ? json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
+	if (text)
+		puts(text);
+	free(text);
+	json_decref(document);
+	return text ? 0 : cmd_fail("%s: out of memory", command);
 }

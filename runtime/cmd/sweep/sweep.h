@@ -6,6 +6,8 @@
 #include "runtime/base/base.h"
 #include "runtime/config/options.h"
 
+#include <jansson.h>
+
 enum { SWEEP_KEYS = 8, SWEEP_VALUES = 64, SWEEP_MOST = 4096, SWEEP_COSTS = 16 };
 
 /* The key "gpu", which is the last if there are several GPUs, has their names. All texts are owned. */
@@ -86,6 +88,8 @@ struct sweep_kernel {
 	double time_ns;
 };
 bool sweep_next_kernel(const char **line, struct sweep_kernel *out);
+/* Prints a document, which it frees, on stdout; NULL: there was no memory for it. Returns the exit code of the command. */
+int sweep_print_json(json_t *document, const char *command);
 /* A name as a field of CSV: in quotes if need be. */
 void sweep_csv_name(struct gs_buf *out, const char *name);
 /* A profile is read once for each configuration. Returns an exit code; `command` complains. */

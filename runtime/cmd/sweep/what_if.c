@@ -264,12 +264,7 @@ static int print_json(const struct what_if *w)
 	each_kernel(w, SIZE_MAX, visit_json, kernels);
 	json_t *all = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o}", "schema", "gpusim.what-if/1", "profile", w->sweep.profile, "target", w->sweep.gpu, "changes",
 	                        names, "resources", order, "kernels", kernels);
-	char *text = all ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
-	if (text)
-		puts(text);
-	free(text);
-	json_decref(all);
-	return text ? 0 : cmd_fail("what-if: out of memory");
+	return sweep_print_json(all, "what-if");
 }
 
 /* ---- the command ---- */
