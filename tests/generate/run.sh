@@ -7,8 +7,9 @@
 #   traced    the library traces every work-item; the driver compiles for minutes if a program has many kernels
 #   divided   most barriers are under conditions
 #   relaxed   programs are built with options that allow inexact arithmetic
-# A kernel is skipped if the driver alone computes it wrongly but computes it correctly without its optimiser, or if the driver
-# never finishes compiling it.
+# A kernel is skipped if the driver alone computes it wrongly but computes it correctly when it compiles in another way, or if the
+# driver never finishes compiling it. The other ways: without its optimiser, and with a copy of the code for each work-item
+# instead of a loop over work-items (some kernels cannot be linked without the optimiser).
 set -u
 export GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 build=$(cd "$1" && pwd)
@@ -58,6 +59,7 @@ round() {
 	suspects=$(sed -n "s|^FAIL g\([0-9]*\)_.* without the library.*|$work/p\1|p" "$work/compare" | sort -u)
 	if [ -n "$suspects" ]; then
 		launches unoptimised $suspects
+		POCL_WORK_GROUP_METHOD=repl launches replicated $suspects
 		"$build/tests/generate/run" compare "$@" >"$work/compare"
 	fi
 	grep -v '^[0-9]* passed, ' "$work/compare"
