@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Kernels with barriers in many different places. Their results with the library must be the driver's own, bit by bit.
-#   tests/twins/run.sh BUILD_DIR quick|all
+#   tests/twins/run.sh BUILD_DIR quick|all [FILE...]
 # Every kernel runs plain and with the library: by default, with every group traced, and with none. quick: some of the kernels,
-# one local size. all: all kernels, two sizes, and with one size also build options that let the driver compute inexactly. Ends
-# with "N passed, N failed, N skipped" over kernels, sizes, options and ways.
+# one local size. all: all kernels, or those of the files of these names, two sizes, and with one size also build options that let
+# the driver compute inexactly. Ends with "N passed, N failed" over kernels, sizes, options and ways.
 set -u
 export GPUSIM_GPU=${GPUSIM_GPU:-gtx480}
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 what=$2
+shift 2
+[ $# -gt 0 ] || set -- conditions loops helpers switches groups
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-twins.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
@@ -57,7 +59,7 @@ try() {
 if [ "$what" = quick ]; then
 	try "" -l 64 -k guarded_compare -k guarded_else -k two_guards -k one_of_a_chain "$here"/{common.h,conditions.cl}
 else
-	for file in conditions loops helpers switches groups; do
+	for file; do
 		try "" -l 16 -l 64 "$here"/{common.h,$file.cl}
 		for options in -cl-fast-relaxed-math -cl-unsafe-math-optimizations -cl-mad-enable -cl-finite-math-only \
 			-cl-no-signed-zeros -cl-denorms-are-zero -cl-opt-disable; do
