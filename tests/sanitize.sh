@@ -92,7 +92,7 @@ commands() {
 
 # These suites have one thread, and simulate or compile a lot. ThreadSanitizer has nothing to see there, and makes simulations
 # ten times as long. AddressSanitizer sees all suites.
-one_thread=(rates optimistic "occupancy vector" "occupancy vector: grids" memory footprints hazards oracle builtins target analysis gpusim-cc)
+one_thread=(rates optimistic "occupancy vector" "occupancy vector: grids" caches "dram and addresses" memory "memory of warps" footprints hazards oracle builtins target analysis gpusim-cc)
 
 # gpusim-cc has one thread. Under ThreadSanitizer, LLVM needs more than 10 GB. As in tests/run.sh, the driver does not optimise.
 unit() {

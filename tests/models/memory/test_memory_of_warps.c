@@ -1,0 +1,155 @@
+/* What warps see of the memory hierarchy: the time from an access to the user of its value. */
+#include "tests/tests.h"
+
+#include "tests/models/scene.h"
+
+enum { PARTS = 64 };
+
+/* One warp with this code and so many accesses, which have the given parts. */
+static void run_parts(struct scene *s, const struct memory_part *parts, uint32_t count, const struct memory_range *warm, size_t ranges)
+{
+	uint32_t first[PARTS + 1], zero = 0;
+	uint16_t accesses[PARTS];
+	for (uint32_t i = 0; i < count; i++) {
+		first[i] = i;
+		accesses[i] = 1;
+	}
+	first[count] = count;
+	scene_exit(s);
+	struct path_requests requests = {first, parts};
+	struct warp_path path = {.blocks = &zero, .block_count = 1, .accesses = accesses, .access_count = count, .requests = &requests};
+	struct launch_warps launch = {.code = &s->code.code, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1,
+	                              .path_of = &zero, .pattern_groups = 1, .warm = warm, .warm_count = ranges};
+	s->options.hierarchy = true;
+	s->issue_count = 0;
+	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing, NULL), 0);
+}
+
+/* An access and a user of its value, again and again. Number n goes to addresses[n]. A load is of a line, an atomic of one lane. */
+static void run_accesses(struct scene *s, const char *gpu, const char *overrides, enum code_class class, const uint64_t *addresses,
+                         uint32_t count, const struct memory_range *warm, size_t ranges)
+{
+	const struct memory_part line = {.sectors = 15, .bytes = 128}, lane = {.sectors = 1, .bytes = 4, .lanes = 1};
+	struct memory_part parts[PARTS];
+	scene_start(s, gpu, overrides);
+	for (uint32_t i = 0; i < count; i++) {
+		build_memory(&s->code, class, SPACE_global, "2 <- 1");
+		build(&s->code, CODE_move, "1 <- 2");
+		parts[i] = class == CODE_atomic ? lane : line;
+		parts[i].address = addresses[i];
+	}
+	run_parts(s, parts, count, warm, ranges);
+}
+
+static void run_loads(struct scene *s, const char *gpu, const char *overrides, const uint64_t *addresses, uint32_t count,
+                      const struct memory_range *warm, size_t ranges)
+{
+	run_accesses(s, gpu, overrides, CODE_load, addresses, count, warm, ranges);
+}
+
+/* Cycles from the issue of access n to the issue of its user. */
+static double distance(const struct scene *s, uint32_t n)
+{
+	return (double)(s->issues[2 * n + 1].cycle - s->issues[2 * n].cycle);
+}
+
+static void latencies_are_those_of_the_description(void)
+{
+	static const char *const names[] = {"gtx480", "qv100", "v100", "a100", "h200", "titanx", "rtx2060"};
+	const struct memory_range warm = {.address = 1 << 20, .bytes = 1 << 12, .traffic = 1};
+	const uint64_t addresses[] = {1 << 20, 1 << 20, 1 << 24, 1 << 24, (1 << 20) + 128};
+	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++) {
+		static struct scene s;
+		run_loads(&s, names[i], "l1_caches_global=1,icache_line_instructions=0,l2_spread_cycles=0", addresses, 5, &warm, 1);
+		CU_ASSERT_DOUBLE_EQUAL(distance(&s, 0), s.gpu.l2_latency, 1);
+		CU_ASSERT_DOUBLE_EQUAL(distance(&s, 1), s.gpu.l1_latency, 1);
+		CU_ASSERT_DOUBLE_EQUAL(distance(&s, 2), s.gpu.dram_latency, 2);
+		CU_ASSERT_DOUBLE_EQUAL(distance(&s, 3), s.gpu.l1_latency, 1);
+		CU_ASSERT_DOUBLE_EQUAL(distance(&s, 4), s.gpu.l2_latency, 1);
+		CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.requests, 5, 0);
+		CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.l1_hit, 0.4, 1e-9);
+		CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.l2_hit, 8.0 / 12, 0.18); /* 3 lines; a wide access hits what it brought */
+	}
+}
+
+/* One lane, on a word that is in L2: the time from issue to user does not depend on a load's time to L2 and back. */
+static void atomics_take_their_latency(void)
+{
+	static const char *const names[] = {"gtx480", "qv100", "v100", "h200"};
+	static const double latencies[] = {144, 173, 245, 270, 500};
+	const struct memory_range warm = {.address = 1 << 20, .bytes = 1 << 12, .traffic = 1};
+	const uint64_t addresses[] = {1 << 20, 1 << 20, (1 << 20) + 256};
+	for (size_t i = 0; i < GS_ARRAY_LEN(names) * GS_ARRAY_LEN(latencies); i++) {
+		static struct scene s;
+		char overrides[96];
+		double latency = latencies[i % GS_ARRAY_LEN(latencies)];
+		snprintf(overrides, sizeof overrides, "icache_line_instructions=0,l2_spread_cycles=0,atomic_latency=%g", latency);
+		run_accesses(&s, names[i / GS_ARRAY_LEN(latencies)], overrides, CODE_atomic, addresses, 3, &warm, 1);
+		for (uint32_t n = 0; n < 3; n++)
+			CU_ASSERT_DOUBLE_EQUAL(distance(&s, n), latency, 1);
+		CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.atomics, 3, 0);
+	}
+}
+
+/*
+ * Three loads before the first is answered: two sectors of a line; one of these and another; all four. L2 gets requests for 2, 1
+ * and 1 of 2 + 2 + 4 sectors, so half of them hit. An H200's counters show the same: sectors on their way count as hits.
+ */
+static void sectors_on_their_way_are_hits(void)
+{
+	static struct scene s;
+	const struct memory_part parts[] = {{.address = 1 << 20, .sectors = 3, .bytes = 64},
+	                                    {.address = 1 << 20, .sectors = 6, .bytes = 64},
+	                                    {.address = 1 << 20, .sectors = 15, .bytes = 128}};
+	scene_start(&s, "v100", "icache_line_instructions=0");
+	build_memory(&s.code, CODE_load, SPACE_global, "2 <- 1");
+	build_memory(&s.code, CODE_load, SPACE_global, "3 <- 1");
+	build_memory(&s.code, CODE_load, SPACE_global, "4 <- 1");
+	run_parts(&s, parts, 3, NULL, 0);
+	CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.requests, 3, 0);
+	CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.l1_hit, 0.5, 1e-9);
+}
+
+static void a_larger_l2_is_not_slower(void)
+{
+	static struct scene s;
+	uint64_t addresses[PARTS];
+	double before = 1e18;
+	for (uint32_t i = 0; i < PARTS; i++) /* 16 lines of one set, four times */
+		addresses[i] = (uint64_t)(i % 16) * 12 * 256 * 32;
+	static const char *const sizes[] = {"l2_bytes=12Ki,l1_caches_global=0,l2_warm=0", "l2_bytes=48Ki,l1_caches_global=0,l2_warm=0",
+	                                    "l2_bytes=192Ki,l1_caches_global=0,l2_warm=0",
+	                                    "l2_bytes=1536Ki,l1_caches_global=0,l2_warm=0"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(sizes); i++) {
+		run_loads(&s, "gtx480", sizes[i], addresses, PARTS, NULL, 0);
+		CU_ASSERT_TRUE(s.timing.cycles <= before);
+		before = s.timing.cycles;
+	}
+	/* 8 ways do not hold 16 lines of a set. More sets do. */
+	CU_ASSERT_TRUE(s.timing.memory.l2_hit > 0.7);
+}
+
+static void without_requests_memory_is_perfect(void)
+{
+	static struct scene s;
+	double cycles[2];
+	for (int i = 0; i < 2; i++) {
+		scene_start(&s, "gtx480", "icache_cold_cycles=1,const_miss_cycles=3");
+		build_memory(&s.code, CODE_load, SPACE_global, "2 <- 1");
+		build(&s.code, CODE_move, "1 <- 2");
+		scene_exit(&s);
+		s.options.hierarchy = i == 1;
+		cycles[i] = scene_run(&s);
+	}
+	CU_ASSERT_EQUAL(cycles[0], cycles[1]);
+}
+
+void add_memory_of_warps_tests(void)
+{
+	CU_pSuite s = CU_add_suite("memory of warps", NULL, NULL);
+	CU_ADD_TEST(s, latencies_are_those_of_the_description);
+	CU_ADD_TEST(s, atomics_take_their_latency);
+	CU_ADD_TEST(s, sectors_on_their_way_are_hits);
+	CU_ADD_TEST(s, a_larger_l2_is_not_slower);
+	CU_ADD_TEST(s, without_requests_memory_is_perfect);
+}
