@@ -34,19 +34,27 @@ static CU_pSuite find_suite(const char *name)
 	return suite;
 }
 
-static void run_named(char **names)
+static unsigned failures(void) { return CU_get_number_of_tests_failed() + CU_get_number_of_suites_failed(); }
+
+/* CUnit counts anew with each suite. */
+static unsigned run_named(char **names)
 {
-	for (; *names; names++)
+	unsigned all = 0;
+	for (; *names; names++) {
 		CU_basic_run_suite(find_suite(*names));
+		all += failures();
+	}
+	return all;
 }
 
 /* Suites that are not active would count as failures. */
-static void run_all_except(char **names)
+static unsigned run_all_except(char **names)
 {
 	CU_set_fail_on_inactive(CU_FALSE);
 	for (; *names; names++)
 		CU_set_suite_active(find_suite(*names), CU_FALSE);
 	CU_basic_run_tests();
+	return failures();
 }
 
 int main(int argc, char **argv)
@@ -57,13 +65,7 @@ int main(int argc, char **argv)
 	TEST_SUITES(X)
 #undef X
 	CU_basic_set_mode(CU_BRM_NORMAL);
-	if (argc > 1 && !strcmp(argv[1], "--except"))
-		run_all_except(argv + 2);
-	else if (argc > 1)
-		run_named(argv + 1);
-	else
-		CU_basic_run_tests();
-	unsigned failures = CU_get_number_of_tests_failed() + CU_get_number_of_suites_failed();
+	unsigned failed = argc > 1 && !strcmp(argv[1], "--except") ? run_all_except(argv + 2) : argc > 1 ? run_named(argv + 1) : run_all_except(argv + argc);
 	CU_cleanup_registry();
-	return failures ? 1 : 0;
+	return failed ? 1 : 0;
 }
