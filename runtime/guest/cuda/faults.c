@@ -4,6 +4,7 @@
 #include "runtime/cuda.h"
 #include "runtime/process/signals.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -99,11 +100,26 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	const char *kernel = latest;
 	(void)context;
 	if (running && kernel) {
-		int length = snprintf(line, sizeof line, "gpusim: error: while kernel %.300s ran, memory at %p was accessed, where there is none\n", kernel,
-		                      info->si_addr);
-		log_raw(line, length > 0 && (size_t)length < sizeof line ? (size_t)length : 0);
+		/* of an address with too many bits, the processor does not say which it was */
+		const char *what = info->si_code == SI_KERNEL ? "an address was accessed that no memory can have" : "memory was accessed where there is none, at ";
+		int length = snprintf(line, sizeof line, "gpusim: error: while kernel %.300s ran, %s", kernel, what);
+		if (info->si_code != SI_KERNEL)
+			length += snprintf(line + length, sizeof line - (size_t)length, "%p", info->si_addr);
+		length += snprintf(line + length, sizeof line - (size_t)length, "\n");
+		log_raw(line, (size_t)length);
 	}
 	signals_end(sig);
+}
+
+/* LLVM, with which a driver builds kernels in this process, sets handlers that remove its files and say nothing. */
+static bool is_of_compiler(const struct sigaction *a)
+{
+	Dl_info library;
+	void *handler = a->sa_flags & SA_SIGINFO ? (void *)a->sa_sigaction : (void *)a->sa_handler;
+	if (a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN || !dladdr(handler, &library) || !library.dli_fname)
+		return false;
+	const char *slash = strrchr(library.dli_fname, '/'), *name = slash ? slash + 1 : library.dli_fname;
+	return strstr(name, "LLVM") || strstr(name, "pocl") || strstr(name, "clang");
 }
 
 /* A handler of the application's stays. */
@@ -113,7 +129,7 @@ static void watch(void)
 	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER}, before;
 	sigemptyset(&ours.sa_mask);
 	for (size_t i = 0; i < GS_ARRAY_LEN(signals); i++)
-		if (!sigaction(signals[i], NULL, &before) && before.sa_handler == SIG_DFL)
+		if (!sigaction(signals[i], NULL, &before) && (before.sa_handler == SIG_DFL || is_of_compiler(&before)))
 			sigaction(signals[i], &ours, NULL);
 }
 
