@@ -110,6 +110,41 @@ int hook_cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from
 	return to_device || from_device ? cudaErrorInvalidDevice : copy_line(to, from, bytes, API_DEVICE_TO_DEVICE, false, stream);
 }
 
+/* ---- several lines in one call ---- */
+
+int copy_batch(struct copies b, size_t *failed, void *stream)
+{
+	enum { DURING_THE_CALL = 2 };
+	if (!b.to || !b.from || !b.bytes || !b.count || !b.wishes || !b.firsts || !b.wish_count || b.wish_count > b.count || b.firsts[0])
+		return cudaErrorInvalidValue;
+	for (size_t i = 0, wish = 0; i < b.count; i++) {
+		if (wish + 1 < b.wish_count && b.firsts[wish + 1] <= i)
+			wish++;
+		int error = copy_line(b.to[i], b.from[i], b.bytes[i], API_BY_ADDRESSES, b.wishes[wish].source_read == DURING_THE_CALL, stream);
+		if (error && failed)
+			*failed = i;
+		if (error)
+			return error;
+	}
+	return cudaSuccess;
+}
+
+int hook_cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes, size_t count, const struct api_copy_wishes *wishes,
+                              const size_t *firsts, size_t wish_count, void *eighth, void *ninth, int version)
+{
+	bool newest = version >= 13;
+	return copy_batch((struct copies){to, from, bytes, count, wishes, firsts, wish_count}, newest ? NULL : eighth, newest ? eighth : ninth);
+}
+
+int hook_cudaMemcpyBatchAsync_ptsz(void *const *to, const void *const *from, const size_t *bytes, size_t count, const struct api_copy_wishes *wishes,
+                                   const size_t *firsts, size_t wish_count, void *eighth, void *ninth, int version)
+{
+	void **stream = version >= 13 ? &eighth : &ninth;
+	if (!*stream)
+		*stream = API_THREAD_STREAM;
+	return hook_cudaMemcpyBatchAsync(to, from, bytes, count, wishes, firsts, wish_count, eighth, ninth, version);
+}
+
 /* ---- rows ---- */
 
 static int copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int direction,

@@ -167,6 +167,22 @@ ADVICE(cudaMemPrefetchAsync_ptsz)
 ADVICE(cudaMemPrefetchAsync_v2)
 ADVICE(cudaMemPrefetchAsync_v2_ptsz)
 
+/* What is discarded may keep what it has. */
+#define ADVICE_FOR_MANY(name) \
+	int hook_##name(void **addresses, const size_t *bytes, size_t count) \
+	{ \
+		int error = addresses && bytes && count ? cudaSuccess : cudaErrorInvalidValue; \
+		for (size_t i = 0; i < count && !error; i++) \
+			error = check_range(addresses[i], bytes[i]); \
+		return error; \
+	}
+ADVICE_FOR_MANY(cudaMemPrefetchBatchAsync)
+ADVICE_FOR_MANY(cudaMemPrefetchBatchAsync_ptsz)
+ADVICE_FOR_MANY(cudaMemDiscardBatchAsync)
+ADVICE_FOR_MANY(cudaMemDiscardBatchAsync_ptsz)
+ADVICE_FOR_MANY(cudaMemDiscardAndPrefetchBatchAsync)
+ADVICE_FOR_MANY(cudaMemDiscardAndPrefetchBatchAsync_ptsz)
+
 int hook_cudaStreamAttachMemAsync(void *stream, void *address, size_t bytes, unsigned flags)
 {
 	(void)bytes;

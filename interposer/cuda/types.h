@@ -71,6 +71,13 @@ struct api_peer_copy3d {
 	struct api_extent extent;
 };
 
+/* Wishes for some copies of a batch. */
+struct api_copy_wishes {
+	int source_read; /* when: in the stream's order, during the call, or at any time */
+	int hints[4];
+	unsigned flags;
+};
+
 struct api_channel {
 	int x, y, z, w, kind;
 };

@@ -1,4 +1,5 @@
 /* The exported functions, made of entries.def, and how a program finds them by name. */
+#include "interposer/cuda/copies.h"
 #include "interposer/cuda/driver/driver.h"
 #include "interposer/cuda/streams.h"
 
@@ -157,6 +158,7 @@ static int since(const char *name, int form)
 		{"cuGraphRemoveDependencies", 2, 12030},
 		{"cuMemAdvise", 2, 12020},
 		{"cuMemPrefetchAsync", 2, 12020},
+		{"cuMemcpyBatchAsync", 2, 13000},
 		{"cuStreamGetCaptureInfo", 2, 11030},
 		{"cuStreamGetCaptureInfo", 3, 12030},
 	};

@@ -67,6 +67,15 @@ API(cudaMemPoolSetAttribute, void *, int, void *);
 API(cudaMemPoolGetAttribute, void *, int, void *);
 API(cudaGetTextureReference, const void **, const void *);
 API(cudaMemcpyAsync_ptsz, void *, const void *, size_t, int, void *);
+#if CUDA_MAJOR >= 13
+API(cudaMemcpyBatchAsync, void *const *, const void *const *, const size_t *, size_t, const void *, const size_t *, size_t, void *);
+#define BATCH(to, from, bytes, count, wishes, firsts, wish_count, failed, stream) \
+	cudaMemcpyBatchAsync(to, from, bytes, count, wishes, firsts, wish_count, stream)
+#else
+API(cudaMemcpyBatchAsync, void *const *, const void *const *, const size_t *, size_t, const void *, const size_t *, size_t, size_t *, void *);
+#define BATCH cudaMemcpyBatchAsync
+#endif
+API(cudaMemPrefetchBatchAsync, void **, const size_t *, size_t, const void *, const size_t *, size_t, unsigned long long, void *);
 API(cudaLaunchHostFunc_ptsz, void *, void (*)(void *), void *);
 API(cudaStreamCreateWithPriority, cudaStream_t *, unsigned, int);
 API(cudaStreamGetPriority, cudaStream_t, int *);

@@ -46,6 +46,34 @@ static void test_lines(void)
 	EXPECT(d == NULL, true);
 }
 
+/* Three copies in one call, in both directions; the third is of bytes that the first brings. */
+static void test_batch(void)
+{
+	struct {
+		int source_read, hints[4];
+		unsigned flags;
+	} wishes[2] = {{.source_read = 1}, {.source_read = 2}};
+	unsigned char in[100], out[100] = {0}, *d, *managed;
+	EXPECT(cudaMalloc((void **)&d, 300), 0);
+	memset(in, 5, sizeof in);
+	void *const to[3] = {d, d + 100, out};
+	const void *const from[3] = {in, d, d + 150};
+	const size_t bytes[3] = {100, 100, 50}, firsts[2] = {0, 2}, wrong[3] = {100, 201, 50};
+	size_t failed = 9;
+	EXPECT(BATCH(to, from, bytes, 3, wishes, firsts, 2, &failed, NULL), 0);
+	EXPECT(cudaDeviceSynchronize(), 0);
+	EXPECT(is_all(out, 5, 50) && is_all(out + 50, 0, 50), true);
+	EXPECT(BATCH(to, from, wrong, 3, wishes, firsts, 2, &failed, NULL), invalid_value);
+	EXPECT(failed, CUDA_MAJOR >= 13 ? 9 : 1);
+	EXPECT(BATCH(to, from, bytes, 3, wishes, firsts + 1, 1, &failed, NULL), invalid_value);
+	EXPECT(BATCH(to, from, bytes, 3, NULL, NULL, 0, &failed, NULL), invalid_value);
+	EXPECT(cudaFree(d), 0);
+	EXPECT(cudaMallocManaged((void **)&managed, 100, 1), 0);
+	EXPECT(cudaMemPrefetchBatchAsync((void **)&managed, bytes, 1, wishes, firsts, 1, 0, NULL), 0);
+	EXPECT(cudaMemPrefetchBatchAsync((void **)&managed, wrong + 1, 1, wishes, firsts, 1, 0, NULL), invalid_value);
+	EXPECT(cudaFree(managed), 0);
+}
+
 static void test_rows(void)
 {
 	enum { WIDTH = 100, HEIGHT = 9 };
@@ -179,6 +207,7 @@ static void test_pools(void)
 int main(void)
 {
 	test_lines();
+	test_batch();
 	test_rows();
 	test_boxes();
 	test_host();
