@@ -5,15 +5,17 @@
 #include "runtime/estimates/allot.h"
 #include "runtime/estimates/kernel.h"
 #include "runtime/model/trace_decode.h"
+#include "runtime/process/share.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 struct advising {
-	struct crew_job crew; /* the first member */
+	struct crew_job own; /* the first member */
 	struct estimate_job *job;
 	const struct launch_record *launch;
 	const struct kept_trace *kept; /* its trace; NULL: none */
+	struct crew *crew; /* that does it; NULL: one thread */
 	struct advice_trials *proposed; /* owned; NULL: not yet, or not any more */
 	bool only_propose;
 	double trials; /* that there is room for */
@@ -127,27 +129,35 @@ static bool can_be_tried(const struct advising *a, const struct advice_trial *t)
 	return t->work <= a->trials && !(a->part && t->change.kind == CHANGE_groups);
 }
 
-static void run_trials(struct advising *a, struct advice_trials *trials)
+/* Trials that are made, by several threads at a time where the crew has them. */
+struct trying {
+	const struct advising *a;
+	struct advice_trial *list[ADVICE_TRIALS + 1];
+	size_t count;
+};
+
+static void try_one(void *ctx, size_t i)
 {
+	struct trying *all = ctx;
 	struct estimate e;
-	for (size_t i = 0; i < trials->count; i++) {
-		struct advice_trial *t = &trials->list[i];
-		if (!can_be_tried(a, t))
-			continue;
-		a->trials -= t->work;
-		if (!time_trial(a->job, t, a->part, &e))
-			t->time_ns = e.time_ns;
-	}
+	if (!time_trial(all->a->job, all->list[i], all->a->part, &e))
+		all->list[i]->time_ns = e.time_ns;
 }
 
-/* The launch as it is, with as many groups as the trials have. */
-static double compared_ns(const struct advising *a)
+/* Returns the time that they are compared with: of the launch as it is, with as many groups as they have. 0: not known. */
+static double run_trials(struct advising *a, struct advice_trials *trials)
 {
-	static const struct advice_trial as_it_is;
-	struct estimate e;
-	if (!a->part)
-		return a->job->estimate.time_ns;
-	return time_trial(a->job, &as_it_is, a->part, &e) ? 0 : e.time_ns;
+	struct advice_trial as_it_is = {0};
+	struct trying all = {.a = a};
+	if (a->part && trials->count)
+		all.list[all.count++] = &as_it_is;
+	for (size_t i = 0; i < trials->count; i++)
+		if (can_be_tried(a, &trials->list[i])) {
+			a->trials -= trials->list[i].work;
+			all.list[all.count++] = &trials->list[i];
+		}
+	crew_share(a->crew, a->own.priority, all.count, try_one, &all);
+	return a->part ? as_it_is.time_ns : a->job->estimate.time_ns;
 }
 
 static void propose(struct advising *a)
@@ -167,8 +177,7 @@ static void work_out(struct advising *a)
 {
 	if (!a->proposed)
 		return;
-	double compared = a->proposed->count ? compared_ns(a) : 0;
-	run_trials(a, a->proposed);
+	double compared = run_trials(a, a->proposed);
 	advice_finish(a->proposed, compared, &a->list);
 	a->list.time_ns = a->job->estimate.time_ns;
 	a->list.part = a->part ? (double)a->part / groups_of(a->job) : 0;
@@ -199,18 +208,19 @@ struct advising *advising_new(struct estimate_job *job, const struct launch_reco
 {
 	struct advising *a = calloc(1, sizeof *a);
 	if (a)
-		*a = (struct advising){.crew = {.run = run_advising, .priority = -1}, .job = job, .launch = launch, .kept = kept};
+		*a = (struct advising){.own = {.run = run_advising, .priority = -1}, .job = job, .launch = launch, .kept = kept};
 	return a;
 }
 
 void advising_start(struct advising *a, double trials, struct crew *crew)
 {
 	a->trials = trials;
+	a->crew = crew;
 	job_set_trace(a->job, a->kept ? trace_decode(a->job->sim, a->launch->artifact, a->kept) : NULL);
 	if (crew)
-		crew_add(crew, &a->crew);
+		crew_add(crew, &a->own);
 	else
-		run_advising(&a->crew);
+		run_advising(&a->own);
 }
 
 bool advising_is_done(struct advising *a)

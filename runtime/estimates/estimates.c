@@ -44,6 +44,7 @@ struct estimates {
 	struct simulation *sim;
 	struct estimates_calls calls;
 	struct crew *crew; /* NULL: this thread does the jobs */
+	unsigned hurried_threads; /* that it may have once the program waits */
 	struct pending *first, **end;
 	struct estimate_job *started; /* and not known to be done, held */
 	struct pending *left; /* handed over, and still simulated although that was given up */
@@ -68,6 +69,7 @@ struct estimates *estimates_new(struct simulation *sim, const struct estimates_c
 		return NULL;
 	}
 	e->sim = sim;
+	e->hurried_threads = jobs ? jobs : crew_hurried_threads();
 	e->calls = *calls;
 	e->end = &e->first;
 	e->budget.most_ns = sim->options.budget.number * UINT64_C(1000000000);
@@ -92,7 +94,7 @@ uint64_t estimates_ran_ns(struct estimates *e)
 void estimates_hurry(struct estimates *e)
 {
 	if (e->crew)
-		crew_hurry(e->crew);
+		crew_hurry(e->crew, e->hurried_threads);
 }
 
 static uint64_t counter_bytes(const struct launch_record *l)

@@ -22,7 +22,7 @@ struct estimates_calls {
 	void (*moved)(void);            /* on any thread: estimates_commit may have something to do */
 };
 
-/* jobs: threads; 0: one less than there are processors. NULL when out of memory. */
+/* jobs: threads; 0: one less than there are processors, and all once the program waits. NULL when out of memory. */
 struct estimates *estimates_new(struct simulation *sim, const struct estimates_calls *calls, unsigned jobs);
 /* Whether more launches may come in: those under way hold counters and traces. There is always room for one. */
 bool estimates_has_room(struct estimates *e);

@@ -30,12 +30,23 @@ struct crew {
 	uint64_t ran_ns;          /* of threads that have ended */
 };
 
+/* For all processors but some. */
+static unsigned threads_less(long some)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN) - some;
+	if (cores <= 1 || address_space_is_limited()) /* each thread's stack and heap take some */
+		return 1;
+	return cores > MOST_THREADS ? MOST_THREADS : (unsigned)cores;
+}
+
 unsigned crew_default_threads(void)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	if (cores <= 2 || address_space_is_limited()) /* each thread's stack and heap take some */
-		return 1;
-	return cores > MOST_THREADS ? MOST_THREADS : (unsigned)cores - 1;
+	return threads_less(1);
+}
+
+unsigned crew_hurried_threads(void)
+{
+	return threads_less(0);
 }
 
 struct crew *crew_new(unsigned threads)
@@ -49,9 +60,12 @@ struct crew *crew_new(unsigned threads)
 	return p;
 }
 
-unsigned crew_threads(const struct crew *p)
+unsigned crew_threads(struct crew *p)
 {
-	return p->most;
+	pthread_mutex_lock(&p->lock);
+	unsigned most = p->most;
+	pthread_mutex_unlock(&p->lock);
+	return most;
 }
 
 /* With the lock held: takes the first of those with the highest priority. */
@@ -120,6 +134,15 @@ static bool have_thread(struct crew *p)
 	return true;
 }
 
+/* With the lock held: as many of them as can be started. */
+static void start_up_to(struct crew *p, unsigned wanted)
+{
+	for (unsigned before = wanted; p->running < wanted && p->running != before;) {
+		before = p->running;
+		have_thread(p);
+	}
+}
+
 void crew_add(struct crew *p, struct crew_job *job)
 {
 	job->next = NULL;
@@ -149,16 +172,17 @@ static void replace(struct crew *p, int count)
 		}
 }
 
-void crew_hurry(struct crew *p)
+void crew_hurry(struct crew *p, unsigned threads)
 {
 	pthread_mutex_lock(&p->lock);
 	if (!p->hurried) {
-		unsigned nice = p->running;
+		unsigned nice = p->running, wanted = nice + p->queued; /* one for each job */
 		int before = p->started;
 		p->hurried = true;
 		p->running = 0;
-		while (p->running < nice && have_thread(p) && p->running)
-			;
+		p->most = threads > MOST_THREADS ? MOST_THREADS : threads > p->most ? threads : p->most;
+		wanted = wanted > p->most ? p->most : wanted;
+		start_up_to(p, wanted);
 		if (nice && !p->running) { /* no new ones can be started: the old ones go on */
 			p->hurried = false;
 			p->running = nice;

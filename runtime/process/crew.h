@@ -18,14 +18,15 @@ struct crew_job {
 	double priority; /* larger ones begin first */
 };
 
-unsigned crew_default_threads(void); /* as many as there are processors, less one; at least one */
+unsigned crew_default_threads(void); /* as many as there are processors, less one for the program; at least one */
+unsigned crew_hurried_threads(void); /* once the program waits: as many as there are processors */
 /* NULL when out of memory. */
 struct crew *crew_new(unsigned threads);
 /* Where no thread can be started, the job is done before this returns. */
 void crew_add(struct crew *p, struct crew_job *job);
-/* The program waits for the jobs: those that have not begun do so at normal priority. */
-void crew_hurry(struct crew *p);
-unsigned crew_threads(const struct crew *p); /* at most */
+/* The program waits for the jobs: those that have not begun do so at normal priority, on `threads` threads if that is more than before. */
+void crew_hurry(struct crew *p, unsigned threads);
+unsigned crew_threads(struct crew *p); /* at most */
 uint64_t crew_ran_ns(struct crew *p); /* the time that processors have spent on jobs */
 void crew_free(struct crew *p); /* waits until all jobs are done */
 

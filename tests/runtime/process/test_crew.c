@@ -1,7 +1,7 @@
 /* Threads that do jobs: all are done, in order, by as many threads as there may be. */
 #include "tests/tests.h"
 
-#include "runtime/process/crew.h"
+#include "runtime/process/share.h"
 #include "runtime/process/thread.h"
 
 #include <pthread.h>
@@ -127,12 +127,101 @@ static void a_hurried_crew_begins_with_new_threads(void)
 	start_again(false);
 	add_jobs(crew, jobs, 8);
 	CU_ASSERT(wait_for(2));
-	crew_hurry(crew);
+	crew_hurry(crew, 1); /* not less than before */
 	CU_ASSERT(wait_for(4));
 	open_gate();
 	crew_free(crew);
 	CU_ASSERT_EQUAL(done.count, 8);
 	CU_ASSERT_EQUAL(done.most_at_once, 4);
+}
+
+/* One nice thread has a job. Three new ones take the next three, and one job is left. */
+static void a_hurried_crew_may_have_more_threads(void)
+{
+	static struct numbered_job jobs[5];
+	struct crew *crew = crew_new(1);
+	start_again(false);
+	add_jobs(crew, jobs, 5);
+	CU_ASSERT(wait_for(1));
+	crew_hurry(crew, 3);
+	CU_ASSERT(wait_for(4));
+	CU_ASSERT_EQUAL(crew_threads(crew), 3);
+	open_gate();
+	crew_free(crew);
+	CU_ASSERT_EQUAL(done.count, 5);
+	CU_ASSERT_EQUAL(done.most_at_once, 4);
+}
+
+static void jobs_after_the_hurry_find_more_threads(void)
+{
+	static struct numbered_job jobs[8];
+	struct crew *crew = crew_new(1);
+	start_again(false);
+	crew_hurry(crew, 3);
+	add_jobs(crew, jobs, 8);
+	CU_ASSERT(wait_for(3));
+	open_gate();
+	crew_free(crew);
+	CU_ASSERT_EQUAL(done.count, 8);
+	CU_ASSERT_EQUAL(done.most_at_once, 3);
+}
+
+struct sharing {
+	struct crew_job job; /* the first member */
+	struct crew *crew;
+	unsigned calls[10]; /* of each piece */
+	bool returned, early; /* early: before all pieces were done */
+};
+
+static void note_piece(void *ctx, size_t i)
+{
+	struct sharing *s = ctx;
+	struct numbered_job job = {.number = (int)i};
+	note_job(&job.job);
+	pthread_mutex_lock(&done.lock);
+	s->calls[i]++;
+	pthread_mutex_unlock(&done.lock);
+}
+
+static void share_ten(struct crew_job *job)
+{
+	struct sharing *s = (struct sharing *)job;
+	crew_share(s->crew, 0, 10, note_piece, s);
+	for (int i = 0; i < 10; i++)
+		s->early |= s->calls[i] != 1;
+	s->returned = true;
+}
+
+/* A job of the crew shares ten pieces: three threads take one each, and the fourth has a job of its own. */
+static void a_job_is_shared_by_threads_that_are_free(void)
+{
+	static struct numbered_job other;
+	struct sharing s = {.job = {.run = share_ten}, .crew = crew_new(4)};
+	start_again(false);
+	add_jobs(s.crew, &other, 1);
+	CU_ASSERT(wait_for(1));
+	crew_add(s.crew, &s.job);
+	CU_ASSERT(wait_for(4));
+	CU_ASSERT_EQUAL(done.order[1] + done.order[2] + done.order[3], 0 + 1 + 2);
+	open_gate();
+	crew_free(s.crew);
+	CU_ASSERT(s.returned && !s.early);
+	CU_ASSERT_EQUAL(done.count, 11);
+	CU_ASSERT_EQUAL(done.most_at_once, 4);
+}
+
+/* The only thread has the job that shares, so it does all of it. */
+static void a_job_that_nobody_shares_is_done(void)
+{
+	struct sharing s = {.job = {.run = share_ten}, .crew = crew_new(1)};
+	start_again(true);
+	crew_add(s.crew, &s.job);
+	crew_free(s.crew);
+	CU_ASSERT(s.returned && !s.early);
+	CU_ASSERT_EQUAL(done.most_at_once, 1);
+	s = (struct sharing){.crew = NULL};
+	share_ten(&s.job);
+	CU_ASSERT(s.returned && !s.early);
 }
 
 static void burn(struct crew_job *job)
@@ -166,5 +255,9 @@ void add_crew_tests(void)
 	CU_add_test(s, "as many jobs run at once as there are threads", as_many_jobs_run_at_once_as_there_are_threads);
 	CU_add_test(s, "jobs of higher priority begin first", jobs_of_higher_priority_begin_first);
 	CU_add_test(s, "a hurried crew begins jobs with new threads", a_hurried_crew_begins_with_new_threads);
+	CU_add_test(s, "a hurried crew may have more threads", a_hurried_crew_may_have_more_threads);
+	CU_add_test(s, "jobs after the hurry find more threads", jobs_after_the_hurry_find_more_threads);
+	CU_add_test(s, "a job is shared by threads that are free", a_job_is_shared_by_threads_that_are_free);
+	CU_add_test(s, "a job that nobody shares is done", a_job_that_nobody_shares_is_done);
 	CU_add_test(s, "the time that jobs took is known", the_time_of_jobs_is_known);
 }
