@@ -67,6 +67,7 @@ struct model_options {
 	uint32_t iterations; /* of the fixed point, at most */
 	const struct warps_change *change; /* time the launch without this cause of lost time; NULL: as it is */
 	uint64_t most_groups; /* time a launch of so many of its groups, about; 0: of all */
+	double most_steps; /* instructions and parts of requests after which a simulation of long loops ends, if that is less than usual; 0: usual */
 };
 
 enum { ESTIMATE_MAX_LINES = 8 }; /* what a report has room for */

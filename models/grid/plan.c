@@ -109,7 +109,7 @@ static double find_weight(const struct ov_work *work)
 int ov_work_init(struct ov_work *work, const struct gpu *gpu, const struct launch_warps *w, const struct warp_options *options)
 {
 	*work = (struct ov_work){.gpu = gpu, .warps = w, .stand_in = w->stand_in, .exact = options->exact,
-	                         .hierarchy = options->hierarchy};
+	                         .hierarchy = options->hierarchy, .most_steps = options->most_steps};
 	work->paths = paths_work(w);
 	work->pattern = work->paths ? pattern_work(w, work->paths) : NULL;
 	if (!work->pattern || find_kinds(work))
@@ -297,6 +297,13 @@ static uint32_t fewer_sms(uint32_t all, double wanted, uint32_t least)
 	return few;
 }
 
+/* Instructions after which a simulation of long loops ends. */
+static double most_instructions(const struct ov_work *work, double budget)
+{
+	double usual = MOST_BUDGETS * budget / work->weight, parts = (work->weight - 1) / PART_WEIGHT; /* parts: of requests, per instruction */
+	return work->most_steps > 0 ? fmin(usual, work->most_steps / (1 + parts)) : usual;
+}
+
 int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan *plan)
 {
 	const struct launch_warps *w = work->warps;
@@ -310,7 +317,7 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 	plan->limits.fine_epochs = work->uniform ? uniform_epochs : fine_epochs;
 	double whole = cost_of(work, work->instructions);
 	plan->jumps = work->gaps && whole / work->stepped > ALWAYS_STEPPED;
-	plan->most_stepped = plan->jumps && !work->exact ? MOST_BUDGETS * budget / work->weight : 0;
+	plan->most_stepped = plan->jumps && !work->exact ? most_instructions(work, budget) : 0;
 	if (whole <= (work->exact ? exact_limit : work->hierarchy ? MEMORY_WHOLE : ALWAYS_WHOLE))
 		return 0;
 	int rc = look_at(work, residency, plan, &cost);

@@ -44,6 +44,7 @@ struct ov_work {
 	double weight;       /* of an instruction: with its requests, of what it is without */
 	bool uniform;        /* all groups do the same */
 	bool exact, hierarchy;
+	double most_steps;   /* as of struct warp_options */
 	bool gaps;           /* some path has: its rounds are not the iterations that there were */
 };
 

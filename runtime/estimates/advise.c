@@ -89,11 +89,22 @@ enum advice_when advice_due(const struct simulation *sim, struct advice_budget *
 
 /* ---- on a thread of the crew ---- */
 
+/*
+ * Without its cause of lost time, a loop may take many more steps until its rate is stable: of the gather of kernels/shapes 73 times as many. A
+ * trial ends after twice the steps of the launch's own estimate, and what is left goes on at the rate that it has then. It is only compared.
+ */
+static double most_steps(const struct estimate_job *job)
+{
+	static const double longer = 2, least = 3e5; /* least: 0.1 s or so */
+	bool all = job->sim->options.advice.number == ADVICE_ALWAYS || job->sim->model.exact;
+	return all ? 0 : fmax(longer * work_of(&job->estimate), least);
+}
+
 /* Trials are kept beside the estimates of the kernel. */
 static void trial_key(const struct estimate_job *job, const struct advice_trial *t, uint64_t part, const struct gpu *gpu, char key[33])
 {
 	struct gs_buf all = {0};
-	uint64_t numbers[] = {t->change.kind, t->change.line, t->change.file, part};
+	uint64_t numbers[] = {t->change.kind, t->change.line, t->change.file, part, (uint64_t)most_steps(job)};
 	gs_buf_add(&all, job->key, sizeof job->key);
 	gs_buf_add(&all, numbers, sizeof numbers);
 	gs_buf_add(&all, gpu, sizeof *gpu);
@@ -117,6 +128,7 @@ static int time_trial(const struct estimate_job *job, const struct advice_trial 
 		return 0;
 	options.change = t->change.kind == CHANGE_none ? NULL : &t->change;
 	options.most_groups = part;
+	options.most_steps = part ? 0 : most_steps(job);
 	int result = job_model(job, gpu, &options, out);
 	if (results && !result)
 		results_keep(results, key, job->profile.code, out, NULL);

@@ -13,6 +13,7 @@ typedef void warp_issue_fn(void *ctx, uint64_t cycle, uint32_t slot, uint32_t in
 
 struct warp_options {
 	bool exact;       /* simulate every group of the grid instead of extrapolating from the resident ones */
+	double most_steps; /* instructions and parts of requests after which a simulation of long loops ends, if that is less than usual; 0: usual */
 	/* Longer operand collection and write-back, from the bank-conflict model, in cycles per instruction; 0 where the
 	 * engine resolves banks itself. */
 	double extra_read_cycles, extra_write_cycles;

@@ -80,6 +80,26 @@ static void a_simulation_that_was_stopped_knows_the_rest_to_a_tenth(void)
 	CU_ASSERT_DOUBLE_EQUAL(spread(&work, &plan, &(struct ov_outcome){.stopped = 600}), 0.04, 1e-12);
 }
 
+/* Long loops, with two parts of requests for each instruction: three steps. A part weighs as much as three instructions, so an instruction weighs 7. */
+static void steps_bound_what_is_stepped_through_of_long_loops(void)
+{
+	struct launch_warps warps = {.groups = GROUPS};
+	struct ov_work work = {.gpu = &gpu, .warps = &warps, .instructions = 1e6, .stepped = 0.1, .weight = 7, .hierarchy = true, .gaps = true};
+	struct ov_plan plan;
+	CU_ASSERT_EQUAL(ov_plan_make(&work, 4, &plan), 0);
+	double usual = plan.most_stepped;
+	CU_ASSERT(plan.jumps && usual > 30000);
+	work.most_steps = 90000;
+	CU_ASSERT_EQUAL(ov_plan_make(&work, 4, &plan), 0);
+	CU_ASSERT_DOUBLE_EQUAL(plan.most_stepped, 30000, 1e-9);
+	work.most_steps = 1e12;
+	CU_ASSERT_EQUAL(ov_plan_make(&work, 4, &plan), 0);
+	CU_ASSERT_DOUBLE_EQUAL(plan.most_stepped, usual, 1e-9);
+	work.exact = true;
+	CU_ASSERT_EQUAL(ov_plan_make(&work, 4, &plan), 0);
+	CU_ASSERT_EQUAL(plan.most_stepped, 0);
+}
+
 void add_spread_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("spread", NULL, NULL);
@@ -89,5 +109,6 @@ void add_spread_tests(void)
 	TEST(what_is_not_stepped_through_is_left_to_chance);
 	TEST(few_sms_may_have_a_group_more);
 	TEST(a_simulation_that_was_stopped_knows_the_rest_to_a_tenth);
+	TEST(steps_bound_what_is_stepped_through_of_long_loops);
 #undef TEST
 }
