@@ -184,11 +184,23 @@ int balance_of(const struct ov_work *work, const struct ov_plan *plan, uint32_t 
 		out->work += work->pattern[warps_pattern(work->warps, ov_group_id(plan, n))].warp_instructions;
 	out->shared = out->alone = out->work > 0 ? work->instructions / work->gpu->sm_count / (out->work / plan->sm_count) : 1;
 	out->issue = out->shared;
-	if (plan->all > MOST_GROUPS)
+	out->counted = plan->all <= MOST_GROUPS;
+	if (!out->counted)
 		return 0;
 	int rc = find_ratio(work, plan, residency, OVER_SMS, &out->shared);
 	out->issue = out->shared;
 	if (!rc && work->gpu->sub_cores && has_uneven_groups(work))
 		rc = find_ratio(work, plan, residency, OVER_SCHEDULERS, &out->issue);
 	return rc ? rc : find_ratio(work, plan, residency, ALONE, &out->alone);
+}
+
+double balance_doubt(const struct balance *b, const struct ov_plan *plan, double share)
+{
+	if (plan->groups >= plan->all || !(b->work > 0) || !(share > 0))
+		return 0;
+	if (!b->counted)
+		return plan->groups > plan->sm_count ? (double)plan->sm_count / (double)plan->groups : 0;
+	double common = share / b->work;
+	double most = fmax(fmax(b->shared, b->issue), fmax(b->alone, common)), least = fmin(fmin(b->shared, b->issue), fmin(b->alone, common));
+	return (most - least) / (most + least);
 }

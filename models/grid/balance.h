@@ -13,8 +13,12 @@ struct balance {
 	double issue;  /* as far as warps share what their scheduler can issue, and the units of its sub-core: one may have more to do than others */
 	double alone;  /* as far as each takes its own time */
 	double work;   /* instructions of the plan's groups */
+	bool counted;  /* else there are too many groups: the above only says how much more there is to do */
 };
 /* residency: groups that an SM holds. Returns 0 or -ENOMEM. */
 int balance_of(const struct ov_work *work, const struct ov_plan *plan, uint32_t residency, struct balance *out);
+/* How far these are from one another and from `share`, what the SMs of the plan would do if all SMs did the same; half of that, relative. Which of
+ * them holds is known from what SMs waited for, and that is not sharp. Where nothing was counted, a group more or less on each SM. */
+double balance_doubt(const struct balance *b, const struct ov_plan *plan, double share);
 
 #endif

@@ -287,6 +287,12 @@ static uint64_t part_of(uint64_t groups, double share)
 	return part < 1 ? 1 : part < (double)groups ? (uint64_t)part : groups;
 }
 
+/* As many for each of the few SMs as all SMs have, rounded up: without error, since one group more on one SM may be a wave more. */
+static uint64_t groups_of_few(uint64_t groups, uint32_t few, uint32_t all)
+{
+	return groups / all * few + (groups % all * few + all - 1) / all;
+}
+
 /* Groups that an SM has at a time are about as many ids apart as there are SMs. How they share the sets of its cache depends on that
  * number modulo a power of two: so fewer SMs leave the same remainder as all do. The nearest such number. */
 static uint32_t fewer_sms(uint32_t all, double wanted, uint32_t least)
@@ -329,7 +335,7 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 	if (!rc && cost > budget && !work->uniform) {
 		plan->sm_count = work->hierarchy ? fewer_sms(sms, sms * budget / cost, least)
 		                                 : (uint32_t)fmax(floor(sms * budget / cost), least);
-		plan->groups = part_of(w->groups, (double)plan->sm_count / sms);
+		plan->groups = groups_of_few(w->groups, plan->sm_count, sms);
 		rc = look_at(work, residency, plan, &cost);
 	}
 	if (!rc && cost > 2 * budget && !work->uniform) {
@@ -342,17 +348,15 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 	return rc;
 }
 
-double ov_spread(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o, double cycles)
+double ov_spread(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o, double cycles, double uneven)
 {
-	bool few = plan->sm_count < work->gpu->sm_count, some = plan->groups < plan->all;
+	bool some = plan->groups < plan->all;
 	double regions = cycles > 0 ? o->spread_cycles / cycles : 0;
-	/* The share of the groups need not be a whole number for each SM. Where an SM has one at most, it is. */
-	double groups = few && plan->groups > plan->sm_count ? (double)plan->sm_count / (double)plan->groups : 0;
 	double left = o->stopped && work->instructions > 0 ? fmax(0, 1 - o->stopped / work->instructions * work->gpu->sm_count / plan->sm_count) : 0;
 	double chance = work->hierarchy && (some || o->skipped_instructions > 0 || work->gaps) ? MEMORY_CHANCE : 0;
 	chance = work->hierarchy ? fmax(chance, work->stand_in) : 0;
 	double traffic = work->hierarchy && some ? plan->unlike : 0;
-	return sqrt(regions * regions + groups * groups + traffic * traffic + chance * chance + left * left * STOPPED * STOPPED);
+	return sqrt(regions * regions + uneven * uneven + traffic * traffic + chance * chance + left * left * STOPPED * STOPPED);
 }
 
 void ov_plan_free(struct ov_plan *plan)

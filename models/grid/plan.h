@@ -58,9 +58,9 @@ void ov_plan_free(struct ov_plan *plan);
 
 /*
  * By how much cycles may be wrong that follow from what was simulated of the plan, relative; 0: all of the launch was, and all of its groups were traced. Each of
- * these may be off without the others, so that their squares add up: the rates of regions, a group more or less on each of few SMs, what
- * the chosen groups ask memory for per instruction against all, and MEMORY_CHANCE.
+ * these may be off without the others, so that their squares add up: the rates of regions, how few SMs stand for all (uneven: balance_doubt),
+ * what the chosen groups ask memory for per instruction against all, and MEMORY_CHANCE.
  */
-double ov_spread(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o, double cycles);
+double ov_spread(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o, double cycles, double uneven);
 
 #endif

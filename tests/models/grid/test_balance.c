@@ -118,6 +118,23 @@ static void places_take_turns_at_schedulers(void)
 	CU_ASSERT_DOUBLE_EQUAL(b.issue, 30.0 / 30, 1e-9);
 }
 
+/* Groups of 10 and 30 as above: 1.5 or 1, by what SMs wait for, and 1 by the launch's work. So 1.25 is off by a fifth at most. Equal groups leave
+ * no doubt, neither does a launch that is simulated as a whole. */
+static void ways_to_share_that_differ_leave_doubt(void)
+{
+	static const double lengths[] = {10, 10, 10, 30, 10, 10, 10, 30}, equal[] = {10, 10, 10, 10, 10, 10, 10, 10};
+	const struct ov_plan half = {.groups = 4, .all = 8, .sm_count = 2}, whole = {.groups = 8, .all = 8, .sm_count = 4};
+	make_launch(4, 8, lengths);
+	struct balance b = balance_with(4, 2, 2);
+	CU_ASSERT_DOUBLE_EQUAL(balance_doubt(&b, &half, 60), 0.2, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(balance_doubt(&b, &whole, 120), 0, 1e-9);
+	make_launch(4, 8, equal);
+	b = balance_with(4, 2, 2);
+	CU_ASSERT_DOUBLE_EQUAL(balance_doubt(&b, &half, 40), 0, 1e-9);
+	b.counted = false; /* two groups on each SM: one more is half of that */
+	CU_ASSERT_DOUBLE_EQUAL(balance_doubt(&b, &half, 40), 0.5, 1e-9);
+}
+
 void add_balance_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("balance", NULL, NULL);
@@ -128,5 +145,6 @@ void add_balance_tests(void)
 	TEST(the_scheduler_with_the_most_to_do_ends_last);
 	TEST(a_group_stays_until_its_last_warp_ends);
 	TEST(places_take_turns_at_schedulers);
+	TEST(ways_to_share_that_differ_leave_doubt);
 #undef TEST
 }

@@ -22,7 +22,7 @@ static struct ov_work launch_work(void)
 
 static double spread(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o)
 {
-	return ov_spread(work, plan, o, 100);
+	return ov_spread(work, plan, o, 100, 0);
 }
 
 /* All groups were traced and simulated. */
@@ -61,15 +61,15 @@ static void what_is_not_stepped_through_is_left_to_chance(void)
 	CU_ASSERT_DOUBLE_EQUAL(spread(&work, &plan, &(struct ov_outcome){0}), MEMORY_CHANCE * 5 / 4, 1e-12);
 }
 
-/* Eight SMs have 32 groups: one more on each is a quarter. Regions that differ by 5 of 100 cycles add 0.05. */
-static void few_sms_may_have_a_group_more(void)
+/* Few SMs stand for all to a quarter. Regions that differ by 5 of 100 cycles add 0.05. */
+static void what_may_be_off_alone_adds_in_squares(void)
 {
 	struct ov_work work = launch_work();
 	struct ov_plan plan = whole_plan();
 	work.hierarchy = false;
 	plan.sm_count = SMS / 2;
 	plan.groups = GROUPS / 2;
-	CU_ASSERT_DOUBLE_EQUAL(spread(&work, &plan, &(struct ov_outcome){.spread_cycles = 5}), hypot(0.25, 0.05), 1e-12);
+	CU_ASSERT_DOUBLE_EQUAL(ov_spread(&work, &plan, &(struct ov_outcome){.spread_cycles = 5}, 100, 0.25), hypot(0.25, 0.05), 1e-12);
 }
 
 /* 600 of 1000 instructions were done when it was stopped; the rate of the rest is known to a tenth. */
@@ -107,7 +107,7 @@ void add_spread_tests(void)
 	TEST(nothing_is_left_to_chance);
 	TEST(groups_that_were_not_traced_may_meet_other_lines);
 	TEST(what_is_not_stepped_through_is_left_to_chance);
-	TEST(few_sms_may_have_a_group_more);
+	TEST(what_may_be_off_alone_adds_in_squares);
 	TEST(a_simulation_that_was_stopped_knows_the_rest_to_a_tenth);
 	TEST(steps_bound_what_is_stepped_through_of_long_loops);
 #undef TEST

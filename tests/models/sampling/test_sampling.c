@@ -363,7 +363,7 @@ static void test_patterns_in_order(void)
 	CU_ASSERT_EQUAL(warps_pattern(&w, 71), 1);
 }
 
-/* 3 of 15 SMs with 300 of 1500 groups: a hundredth. Regions are off by 20 of 1000 cycles, traffic by 3%, and caches by 4%: the
+/* How 3 of 15 SMs stand for all is known to a hundredth. Regions are off by 20 of 1000 cycles, traffic by 3%, and caches by 4%: the
  * root of 1 + 4 + 9 + 16 hundredths of a percent. If all groups run on all SMs and some are skipped, no share can be wrong. */
 static void test_spreads_add_up_by_squares(void)
 {
@@ -371,15 +371,15 @@ static void test_spreads_add_up_by_squares(void)
 	struct ov_work work = {.gpu = &gpu, .hierarchy = true};
 	struct ov_plan plan = {.groups = 300, .all = 1500, .sm_count = 3, .unlike = 0.03};
 	struct ov_outcome o = {.spread_cycles = 20, .skipped_instructions = 1};
-	CU_ASSERT_DOUBLE_EQUAL(ov_spread(&work, &plan, &o, 1000), sqrt(0.01 * 0.01 + 0.02 * 0.02 + 0.03 * 0.03 + 0.04 * 0.04), 1e-12);
+	CU_ASSERT_DOUBLE_EQUAL(ov_spread(&work, &plan, &o, 1000, 0.01), sqrt(0.01 * 0.01 + 0.02 * 0.02 + 0.03 * 0.03 + 0.04 * 0.04), 1e-12);
 	plan.groups = 1500;
 	plan.sm_count = 15;
-	CU_ASSERT_DOUBLE_EQUAL(ov_spread(&work, &plan, &o, 1000), sqrt(0.02 * 0.02 + 0.04 * 0.04), 1e-12);
+	CU_ASSERT_DOUBLE_EQUAL(ov_spread(&work, &plan, &o, 1000, 0), sqrt(0.02 * 0.02 + 0.04 * 0.04), 1e-12);
 	work.hierarchy = false;
-	CU_ASSERT_DOUBLE_EQUAL(ov_spread(&work, &plan, &o, 1000), 0.02, 1e-12);
+	CU_ASSERT_DOUBLE_EQUAL(ov_spread(&work, &plan, &o, 1000, 0), 0.02, 1e-12);
 	o = (struct ov_outcome){0};
 	work.hierarchy = true;
-	CU_ASSERT_EQUAL(ov_spread(&work, &plan, &o, 1000), 0);
+	CU_ASSERT_EQUAL(ov_spread(&work, &plan, &o, 1000, 0), 0);
 }
 
 void add_sampling_tests(void)
