@@ -71,6 +71,7 @@ void counted_add(struct counted_launches *c, const struct launch_record *l, cons
 	at->local_bytes = l->local_bytes;
 	at->arguments = arguments;
 	at->items = items_of(l);
+	at->first = c->count == 1;
 	keep_counts(at, l, p);
 }
 
@@ -97,17 +98,31 @@ static uint64_t apart(const struct counted_launch *c, const struct launch_record
 	return c->seq > l->seq ? c->seq - l->seq : l->seq - c->seq;
 }
 
-/* The nearest of those that are done and have the same sizes, the same arguments first. */
-static const struct counted_launch *find_same(const struct counted_launches *c, const struct launch_record *l)
+/* It found cold caches, and a launch after it did not. */
+static bool is_colder(const struct counted_launch *c, const struct launch_record *l)
+{
+	return c->first && c->seq < l->seq;
+}
+
+/* Whether one of the same sizes is better: the same arguments first, then as warm, then the nearest. */
+static bool is_better(const struct counted_launch *at, const struct counted_launch *best, const struct launch_record *l, uint64_t arguments)
+{
+	bool same = at->arguments == arguments, best_same = best && best->arguments == arguments;
+	if (!best || same != best_same)
+		return !best || same;
+	if (is_colder(at, l) != is_colder(best, l))
+		return is_colder(best, l);
+	return apart(at, l) < apart(best, l);
+}
+
+/* Of those of the same sizes that are done, or that are not yet. NULL: there is none. */
+static const struct counted_launch *find_same(const struct counted_launches *c, const struct launch_record *l, bool done)
 {
 	const struct counted_launch *best = NULL;
 	uint64_t arguments = hash_arguments(l);
 	for (size_t i = 0; i < kept(c); i++) {
 		const struct counted_launch *at = &c->launches[i];
-		if (is_useless(at) || !at->job->taken || !same_sizes(at, l))
-			continue;
-		bool same = at->arguments == arguments, best_same = best && best->arguments == arguments;
-		if (!best || (same && !best_same) || (same == best_same && apart(at, l) < apart(best, l)))
+		if (!is_useless(at) && at->job->taken == done && same_sizes(at, l) && is_better(at, best, l, arguments))
 			best = at;
 	}
 	return best;
@@ -141,8 +156,11 @@ static bool has_later(const struct counted_launches *c, const struct launch_reco
 
 bool counted_ready(const struct counted_launches *c, const struct launch_record *l, bool no_more)
 {
-	if (find_same(c, l))
+	const struct counted_launch *same = find_same(c, l, true);
+	if (same && !is_colder(same, l))
 		return true;
+	if (same)
+		return no_more && !find_same(c, l, false);
 	if (!no_more && !has_later(c, l))
 		return false;
 	const struct counted_launch *a = find_next(c, l, false), *b = find_next(c, l, true);
@@ -168,7 +186,7 @@ static double error_like(const struct counted_launches *c, const struct launch_r
 
 bool counted_find(const struct counted_launches *c, const struct launch_record *l, struct counted_between *out)
 {
-	const struct counted_launch *a = find_same(c, l), *b = a;
+	const struct counted_launch *a = find_same(c, l, true), *b = a;
 	if (a) {
 		*out = (struct counted_between){.a = a, .b = a, .error = error_like(c, l, a)};
 		return true;

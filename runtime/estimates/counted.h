@@ -1,8 +1,9 @@
 /*
  * counted: launches of a kernel whose counters were read, for those that ran without counters (flag not_counted).
  *
- * A launch without counters follows from one of the same sizes, the nearest in the order of launches, rather with the same arguments. If
- * there is none, it is between the next smaller and the next larger one, by their work-items; beyond all of them it is scaled.
+ * A launch without counters follows from one of the same sizes, the nearest in the order of launches, rather with the same arguments, and rather
+ * not from the kernel's first launch, which found cold caches. If there is none, it is between the next smaller and the next larger one, by their
+ * work-items; beyond all of them it is scaled.
  */
 #ifndef GPUSIM_RUNTIME_ESTIMATES_COUNTED_H
 #define GPUSIM_RUNTIME_ESTIMATES_COUNTED_H
@@ -19,6 +20,7 @@ struct counted_launch {
 	uint64_t chosen[3];           /* the local size that it ran with */
 	uint64_t local_bytes, arguments; /* arguments: a hash of those that are known */
 	double items;
+	bool first; /* of the kernel, that was counted */
 	struct estimate_job *job; /* held; it may still be under way */
 	double *counts; /* executions by block, over all work-items */
 };

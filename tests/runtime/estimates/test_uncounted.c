@@ -98,6 +98,28 @@ static void a_launch_waits_for_nearer_ones(void)
 	counted_clear(&c);
 }
 
+/* The first launch of a kernel took 150 ns with cold caches. One after it waits for another that is as warm as it; one before it does not. */
+static void the_first_launch_stands_for_others_last(void)
+{
+	struct counted_launches c = {0};
+	struct counted_between b;
+	struct estimate_job cold = job(150, true), warm = job(80, false);
+	struct launch_record l = launch(2, 640, 0), before = launch(0, 640, 0);
+	add(&c, 1, 640, 0, &cold);
+	CU_ASSERT_FALSE(counted_ready(&c, &l, false));
+	CU_ASSERT(counted_ready(&c, &l, true));
+	CU_ASSERT(counted_ready(&c, &before, false));
+	add(&c, 9, 640, 0, &warm);
+	CU_ASSERT_FALSE(counted_ready(&c, &l, true)); /* which is still simulated */
+	warm.taken = true;
+	CU_ASSERT(counted_ready(&c, &l, false));
+	CU_ASSERT_FATAL(counted_find(&c, &l, &b));
+	CU_ASSERT_PTR_EQUAL(b.a->job, &warm);
+	CU_ASSERT_FATAL(counted_find(&c, &before, &b));
+	CU_ASSERT_PTR_EQUAL(b.a->job, &cold);
+	counted_clear(&c);
+}
+
 static void only_the_latest_are_kept(void)
 {
 	struct counted_launches c = {0};
@@ -118,6 +140,7 @@ void add_uncounted_tests(void)
 {
 	CU_pSuite s = CU_add_suite("uncounted", NULL, NULL);
 	CU_add_test(s, "launches of the same sizes come first", those_of_the_same_sizes_come_first);
+	CU_add_test(s, "the first launch stands for others last", the_first_launch_stands_for_others_last);
 	CU_add_test(s, "others are between those that were counted, or scaled from one", others_are_between_or_scaled);
 	CU_add_test(s, "a launch waits for nearer ones", a_launch_waits_for_nearer_ones);
 	CU_add_test(s, "only the latest are kept", only_the_latest_are_kept);
