@@ -216,15 +216,16 @@ $(O)/kernels/cuda/host $(O)/tests/cuda/results:
 	$(QUIET)$(CC) -O2 -g -I. -Wall -Wextra $(SANITIZE) -o $@ $< -lm
 
 # A driver of ours, programs that use it, and one that looks up functions (tests/cuda/host).
-CUDA_HOST = $(addprefix $(O)/tests/cuda/host/,libcuda.so.1 program lookup)
+CUDA_HOST = $(addprefix $(O)/tests/cuda/host/,libcuda.so.1 program lookup columns)
 programs: $(CUDA_HOST)
-$(O)/tests/cuda/host/libcuda.so.1: tests/cuda/host/driver.c runtime/format/counted.h tests/cuda/host/shared.h
+$(O)/tests/cuda/host/columns: tests/cuda/host/columns.c runtime/format/counted.h runtime/format/traces.h $(O)/libgpusim.so
+$(O)/tests/cuda/host/libcuda.so.1: tests/cuda/host/driver.c runtime/format/counted.h runtime/format/traces.h tests/cuda/host/shared.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -I. -Wall -Wextra -shared -fPIC -Wl,-soname,$(@F) -o $@ $<
 $(O)/tests/cuda/host/program: tests/cuda/host/program.c tests/cuda/host/shared.h $(O)/tests/cuda/host/libcuda.so.1
 $(O)/tests/cuda/host/lookup: tests/cuda/host/lookup.c
-$(O)/tests/cuda/host/program $(O)/tests/cuda/host/lookup:
+$(addprefix $(O)/tests/cuda/host/,program lookup columns):
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -Wall -Wextra $(SANITIZE) -fno-builtin -rdynamic -I. -o $@ $(filter-out %.h,$^) -ldl -lpthread
@@ -292,7 +293,7 @@ $(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filte
 # The fuzz target: the annotator is watched, what feeds it is not. The plain driver runs the same target on files.
 FUZZ_TARGET = tests/fuzz/target.c tests/fuzz/clean.c
 FUZZ_DRIVER = $(FUZZ_TARGET) tests/fuzz/mutate.c tests/fuzz/grammar.c
-FUZZ_TESTED = $(filter-out annotator/lift/% annotator/opcodes/%,$(ANNOTATOR)) $(BASE) $(addprefix runtime/cc/,device.c options.c)
+FUZZ_TESTED = $(filter-out annotator/count/% annotator/lift/% annotator/opcodes/%,$(ANNOTATOR)) $(BASE) $(addprefix runtime/cc/,device.c options.c)
 FUZZ_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(filter-out $(O)/%,$(FUZZ_DRIVER) $(FUZZ_TESTED))) $(O)/obj/builtin_annotator.o $(O)/obj/builtin_lift.o
 FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
@@ -323,7 +324,7 @@ $(O)/fuzz/fatbin: $(FUZZ_FATBIN_OBJ)
 
 # What gpusim-cc does with a CUDA module: reader, lifter, and the tables that it writes. No LLVM is needed.
 FUZZ_LIFTER_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/lifter.c $(addprefix runtime/cc/,lifted.c lifted_tables.c lifted_targets.c options.c) \
-	$(wildcard analysis/mapping/*.c analysis/machine/*.c annotator/lift/*.c annotator/opcodes/*.c) $(PTX) models/code/code.c $(BASE)) \
+	$(wildcard analysis/mapping/*.c analysis/machine/*.c annotator/count/*.c annotator/lift/*.c annotator/opcodes/*.c) $(PTX) models/code/code.c $(BASE)) \
 	$(O)/obj/builtin_annotator.o $(O)/obj/builtin_lift.o
 
 # A function without instructions has no array of them, and C forbids to add 0 to NULL.

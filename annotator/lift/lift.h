@@ -121,4 +121,9 @@ void lift_free(struct lifted *l);
 enum lift_form { LIFT_COUNTING, LIFT_TRACING };
 int lift_write(const struct lifted *l, enum lift_form form, struct gs_buf *out, struct gs_error *err);
 
+/* Long loops are traced in windows (models/trace/read.h). How many iterations the first window of a loop has; 0: every iteration is recorded. */
+unsigned lift_window(const struct graph *g, uint32_t loop);
+bool lift_window_needs_last(const struct graph *g, uint32_t loop); /* the blocks of its last iteration must be known */
+int32_t lift_headed(const struct graph *g, int32_t block);         /* the loop that the block begins, or -1 */
+
 #endif

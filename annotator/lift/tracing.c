@@ -25,18 +25,22 @@ static uint32_t levels_inside(const struct graph *g, uint32_t loop)
 	return deepest - g->loops[loop].depth;
 }
 
-/* 0: every iteration is recorded. */
-static unsigned window_size(const struct planned_function *f, uint32_t loop)
+unsigned lift_window(const struct graph *g, uint32_t loop)
 {
-	uint32_t within = levels_inside(f->graph, loop), levels = f->graph->loops[loop].depth + within;
+	uint32_t within = levels_inside(g, loop), levels = g->loops[loop].depth + within;
 	size_t last = GS_ARRAY_LEN(sizes) - 1;
 	levels = levels < last ? levels : (uint32_t)last;
-	if (f->recursive || !f->graph->loops[loop].header)
+	if (!g->loops[loop].header)
 		return 0;
 	return within ? sizes[levels].outer : sizes[levels].innermost;
 }
 
-static bool needs_last(const struct graph *g, uint32_t loop)
+static unsigned window_size(const struct planned_function *f, uint32_t loop)
+{
+	return f->recursive ? 0 : lift_window(f->graph, loop);
+}
+
+bool lift_window_needs_last(const struct graph *g, uint32_t loop)
 {
 	int64_t latch = -1;
 	for (uint32_t e = 0; e < g->edge_count; e++)
@@ -53,8 +57,7 @@ static bool needs_last(const struct graph *g, uint32_t loop)
 	return false;
 }
 
-/* The loop that the block begins, or -1. */
-static int32_t headed(const struct graph *g, int32_t block)
+int32_t lift_headed(const struct graph *g, int32_t block)
 {
 	int32_t loop = block < 0 ? -1 : g->blocks[block].loop;
 	return loop >= 0 && g->loops[loop].header == (uint32_t)block ? loop : -1;
@@ -79,7 +82,7 @@ void trace_block(struct kernel_writer *w, uint32_t block, const char *mask)
 {
 	if (w->form != LIFT_TRACING)
 		return;
-	int32_t loop = headed(w->f->graph, (int32_t)block);
+	int32_t loop = lift_headed(w->f->graph, (int32_t)block);
 	if (loop >= 0 && window_size(w->f, (uint32_t)loop))
 		gs_buf_printf(w->out, "if (trace) gs_trace_body(trace, warp, %u, %u, %s);\n", loop_number(w, (uint32_t)loop), row_of(w, block), mask);
 	else
@@ -96,10 +99,10 @@ void trace_edge(struct kernel_writer *w, uint32_t edge, const char *mask)
 		if (window_size(w->f, (uint32_t)l))
 			gs_buf_printf(w->out, "if (trace) gs_trace_loop_end(trace, warp, %u, %u, %s);\n", loop_number(w, (uint32_t)l),
 			              row_of(w, g->loops[l].header), mask);
-	int32_t entered = e->back ? -1 : headed(g, e->to);
+	int32_t entered = e->back ? -1 : lift_headed(g, e->to);
 	if (entered >= 0 && window_size(w->f, (uint32_t)entered))
 		gs_buf_printf(w->out, "if (trace) gs_trace_loop(trace, warp, %u, %u, %d, %s);\n", loop_number(w, (uint32_t)entered),
-		              window_size(w->f, (uint32_t)entered), needs_last(g, (uint32_t)entered), mask);
+		              window_size(w->f, (uint32_t)entered), lift_window_needs_last(g, (uint32_t)entered), mask);
 }
 
 /* Constants are offsets in the image of the module. */

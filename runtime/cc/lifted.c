@@ -128,11 +128,15 @@ static int expand_fragments(struct module_work *w, struct gs_error *err)
 /* For a program that a real GPU executes. */
 static int write_counting(const struct module_work *w, struct gs_pack *result, struct gs_error *err)
 {
-	struct gs_buf text = {0}, kernels = {0};
+	struct gs_buf text = {0}, kernels = {0}, traced = {0}, traced_kernels = {0};
 	const struct gs_buf *ptx = w->own.data ? &w->own : &w->ptx;
-	int failed = count_write(w->lifted, ptx->data, ptx->len, &text, &kernels, err);
+	int failed = count_write(w->lifted, COUNT_ROWS, ptx->data, ptx->len, &text, &kernels, err);
+	if (!failed)
+		failed = count_write(w->lifted, COUNT_AND_TRACE, ptx->data, ptx->len, &traced, &traced_kernels, err);
 	add_text(result, "counting", &text);
 	add_text(result, "counting-kernels", &kernels);
+	add_text(result, "tracing", &traced);
+	add_text(result, "tracing-kernels", &traced_kernels);
 	return failed;
 }
 

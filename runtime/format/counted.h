@@ -1,7 +1,11 @@
 /*
- * Where PTX that counts (annotator/count/count.h) has its counts: in memory of the GPU, at an address in a variable of the module. The variable has two
- * 64-bit words: that address, and how many threads have a place, a multiple of 32. Thread i has, for column c of C, the 32-bit word
- * counted_word(). Threads without a place share those behind the last.
+ * Where PTX that counts (annotator/count/count.h) has its counts: in memory of the GPU, at an address in a variable of the module. The variable has three
+ * 64-bit words: that address; how many threads have a place, a multiple of 32; and whether to stop, which threads look at in every COUNT_LOOKS-th
+ * iteration, so that a twin ends where nobody wants to wait for it any longer. Thread i has, for column c of C, the 32-bit word counted_word(). Threads
+ * without a place share those behind the last.
+ *
+ * PTX that traces as well has another variable, of TRACE_WORDS words. Threads of groups that are traced write columns (runtime/format/traces.h): thread i
+ * of the group in slot s has column s * threads of a group + i.
  */
 #ifndef GPUSIM_RUNTIME_FORMAT_COUNTED_H
 #define GPUSIM_RUNTIME_FORMAT_COUNTED_H
@@ -10,7 +14,19 @@
 
 #define COUNT_VARIABLE "gpusim_counts"
 
-enum { COUNTED_WARP = 32 };
+#define TRACE_VARIABLE "gpusim_traces"
+
+enum { COUNTED_WARP = 32, COUNT_LOOKS = 4096 /* a power of two */ };
+enum { COUNT_ADDRESS, COUNT_PLACES, COUNT_STOP, COUNT_WORDS };
+enum {
+	TRACE_BUFFER_AT,    /* address of the trace buffer; 0: nothing is traced */
+	TRACE_TABLE_AT,     /* address of 32-bit words, one for each group of the launch: its slot + 1, or 0. 0: all are traced, in their order */
+	TRACE_COLUMN_COUNT,
+	TRACE_COLUMN_ROOM,  /* words of a column for events (trace_column_room) */
+	TRACE_WINDOW_SIZES, /* BOX_TRACED_WHOLE */
+	TRACE_TOLD_WORDS,   /* words that the first thread of a group leaves free at the begin of its column: the host fills in what is the same for all */
+	TRACE_WORDS,
+};
 
 static inline uint64_t counted_word(uint64_t thread, uint64_t column, uint64_t columns)
 {

@@ -79,8 +79,10 @@ void module_release(struct cuda_module *m)
 	free(m->variables);
 	artifact_release(m->artifact);
 	lifted_facts_free(m->lifted);
-	free(m->counting_ptx);
-	free(m->counting_kernels);
+	free(m->counted.ptx);
+	free(m->counted.kernels);
+	free(m->traced.ptx);
+	free(m->traced.kernels);
 	free(m->image);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
@@ -122,8 +124,8 @@ static enum cuda_module_problem read_result(struct cuda_module *m, const struct 
 	if (lifted_facts_read(result, &m->lifted, err) || artifact_read(&simulation, &m->artifact, result, err))
 		return CUDA_CANNOT_BUILD;
 	if (gs_pack_find(result, "counting")) {
-		m->counting_ptx = strdup(gs_pack_text(result, "counting"));
-		m->counting_kernels = strdup(gs_pack_text(result, "counting-kernels"));
+		m->counted = (struct counting_text){strdup(gs_pack_text(result, "counting")), strdup(gs_pack_text(result, "counting-kernels"))};
+		m->traced = (struct counting_text){strdup(gs_pack_text(result, "tracing")), strdup(gs_pack_text(result, "tracing-kernels"))};
 	}
 	return CUDA_MODULE_FINE;
 }

@@ -43,7 +43,9 @@ struct cuda_module {
 	struct artifact *artifact;
 	struct lifted_facts *lifted;
 	void *variables; /* the image of its variables, or NULL */
-	char *counting_ptx, *counting_kernels; /* PTX that counts, and its kernels (counted.h); NULL: it was not wanted */
+	struct counting_text {
+		char *ptx, *kernels;
+	} counted, traced; /* PTX that counts, and that traces as well, and the names of its kernels (counted.h); NULL: it was not wanted */
 	struct cuda_kernel *kernels; /* in the order of `lifted` */
 	struct lifted_program {
 		bool built;

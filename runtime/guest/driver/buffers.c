@@ -277,6 +277,8 @@ static uint64_t trace_bound(cl_device_id device)
 	enum { OWN_TIMES = 16, OWN_PART = 16 };
 	uint64_t bytes = TRACE_BUFFER_SHARE(simulation.options.trace_memory.number);
 	cl_ulong memory = 0;
+	if (!device) /* that of a CUDA program, whose driver says itself what is free */
+		return bytes * OWN_TIMES;
 	if (device_is_cpu(device) || cl.clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL) != CL_SUCCESS)
 		return bytes;
 	uint64_t own = memory / OWN_PART < bytes * OWN_TIMES ? memory / OWN_PART : bytes * OWN_TIMES;
@@ -380,14 +382,14 @@ struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id devic
 	return b;
 }
 
-struct counter_buffer *buffer_of_host(size_t words)
+struct counter_buffer *buffer_of_host(enum buffer_kind kind, size_t words)
 {
 	struct counter_buffer *b = calloc(1, sizeof *b);
 	if (!b || !(b->words = calloc(words, sizeof *b->words))) {
 		free(b);
 		return NULL;
 	}
-	b->kind = COUNTER_BUFFER;
+	b->kind = kind;
 	b->word_count = words;
 	b->shared = true;
 	used_bytes[b->kind] += words * sizeof *b->words;

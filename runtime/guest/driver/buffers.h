@@ -37,7 +37,7 @@ void shadow_memory_back(uint64_t bytes);
 /* A buffer of at least `words` words, zeroed unless it is for copies. NULL when the bound is reached or memory is short. */
 struct counter_buffer *buffer_take(struct context_pool *pool, cl_device_id device, enum buffer_kind kind, size_t words);
 /* One of no pool, in the host's memory alone, for counts that come from elsewhere. */
-struct counter_buffer *buffer_of_host(size_t words);
+struct counter_buffer *buffer_of_host(enum buffer_kind kind, size_t words);
 /* Bytes that buffers of a kind may take together. A device with memory of its own may use more of it for traces than we use of the host's. */
 uint64_t buffer_bound(enum buffer_kind kind, cl_device_id device);
 /* Bytes of all buffers that are taken. */

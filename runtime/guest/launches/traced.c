@@ -110,11 +110,11 @@ static size_t buffer_words(const struct launch *l, const struct trace_plan *p, b
 	return words > TRACE_HEADER_WORDS + CHUNK_WORDS ? words : 0;
 }
 
-bool plan_groups(const struct launch *l, cl_device_id device, struct trace_plan *p)
+static bool plan_for(const struct launch *l, cl_device_id device, bool in_columns, struct trace_plan *p)
 {
 	memset(p, 0, sizeof *p);
 	p->device = device;
-	p->in_columns = !device_is_cpu(device);
+	p->in_columns = in_columns;
 	l->record.facts->dear_traces = p->in_columns;
 	if (!traces_wanted(&simulation) || !l->record.artifact->traced_texts ||
 	    !trace_due(&simulation, l->record.facts, l->record.global, l->record.local,
@@ -126,6 +126,16 @@ bool plan_groups(const struct launch *l, cl_device_id device, struct trace_plan 
 	p->whole = p->boxes.count == 1;
 	p->windows = is_exact() ? 1 : p->whole ? LONGER_WINDOWS : 0;
 	return true;
+}
+
+bool plan_groups(const struct launch *l, cl_device_id device, struct trace_plan *p)
+{
+	return plan_for(l, device, !device_is_cpu(device), p);
+}
+
+bool plan_groups_in_columns(const struct launch *l, struct trace_plan *p)
+{
+	return plan_for(l, NULL, true, p);
 }
 
 /* An exact launch waits for memory that launches before it still have. A user event may hold these up: then it is not traced. */
@@ -141,14 +151,14 @@ static struct counter_buffer *wait_for_buffer(struct context_pool *pool, cl_devi
 }
 
 /* Into chunks, and into columns: the text decides which of them it writes. False: there are too many work-items for columns. */
-static bool divide_buffer(const struct launch *l, struct trace_plan *p)
+static bool divide_buffer(const struct launch *l, size_t words, struct trace_plan *p)
 {
-	uint64_t columns = p->boxes.traced_groups;
+	uint64_t columns = p->boxes.count > 1 ? p->boxes.traced_groups : 1;
 	for (int d = 0; d < 3; d++)
 		columns *= p->boxes.count > 1 ? p->local[d] : l->record.global[d];
-	p->chunks = (l->trace_buffer->word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
+	p->chunks = (words - TRACE_HEADER_WORDS) / CHUNK_WORDS;
 	p->columns = columns;
-	p->column_words = trace_column_room(l->trace_buffer->word_count, columns);
+	p->column_words = trace_column_room(words, columns);
 	return p->column_words || !p->in_columns;
 }
 
@@ -167,6 +177,12 @@ static size_t fitting_words(struct launch *l, const struct trace_plan *p)
 	return l->trace_is_tight ? buffer_words(l, p, false, least) : words;
 }
 
+size_t plan_columns(struct launch *l, struct trace_plan *p)
+{
+	size_t words = fitting_words(l, p);
+	return words && divide_buffer(l, words, p) ? words : 0;
+}
+
 bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *p)
 {
 	size_t words = fitting_words(l, p);
@@ -175,7 +191,7 @@ bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct la
 		return false;
 	}
 	l->trace_buffer = wait_for_buffer(pool, device, words);
-	if (l->trace_buffer && divide_buffer(l, p))
+	if (l->trace_buffer && divide_buffer(l, l->trace_buffer->word_count, p))
 		return true;
 	simulation.cost.untraced++;
 	return false;

@@ -30,6 +30,9 @@ bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct 
 /* Its two steps that need no twin: whether to trace a launch and which groups of it; and the buffer. */
 bool plan_groups(const struct launch *l, cl_device_id device, struct trace_plan *plan);
 bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *plan);
+/* The same two for a GPU without OpenCL, whose text writes columns. The second says how many words the buffer should have; 0: it is not traced. */
+bool plan_groups_in_columns(const struct launch *l, struct trace_plan *plan);
+size_t plan_columns(struct launch *l, struct trace_plan *plan);
 /* Enqueues the traced groups, with the arguments that are set on the twin. */
 cl_int enqueue_traced(struct commands *c, struct launch *l, const struct trace_plan *plan);
 /* The trace of a launch that has completed. Its buffer goes back to the pool. NULL: the trace cannot be read. */

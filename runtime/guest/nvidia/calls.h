@@ -28,6 +28,8 @@ enum { NVIDIA_NOT_READY = 600 };
 	X(function_attribute, "cuFuncGetAttribute", (int *value, int attribute, const void *function)) \
 	X(function_name, "cuFuncGetName", (const char **name, const void *function)) \
 	X(kernel_name, "cuKernelGetName", (const char **name, const void *kernel)) \
+	X(stream_wait, "cuStreamSynchronize", (void *stream)) \
+	X(module_load_with, "cuModuleLoadDataEx", (void **out, const void *image, unsigned count, int *options, void **values)) \
 	X(function_set, "cuFuncSetAttribute", (const void *function, int attribute, int value)) \
 	X(library_global, "cuLibraryGetGlobal", (uint64_t *address, size_t *bytes, void *library, const char *name)) \
 	X(module_global, "cuModuleGetGlobal_v2", (uint64_t *address, size_t *bytes, void *module, const char *name)) \

@@ -134,8 +134,7 @@ static void prepare_module(struct gpu_module *m)
 		m->why = strdup(*err.text ? err.text : "its module could not be lifted");
 }
 
-/* Text with one name per line. */
-static bool has_line(const char *lines, const char *name)
+bool kernels_has_line(const char *lines, const char *name)
 {
 	size_t length = strlen(name);
 	for (const char *at = lines; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
@@ -163,10 +162,10 @@ static void ask(struct gpu_kernel *k)
 		cannot(k, "its blocks may wait for one another, so that it is not executed twice");
 	else if (k->kernel->lifted->prints)
 		cannot(k, "it prints, so that it is not executed twice");
-	else if (k->module->lifted->counting_ptx && strlen(k->module->lifted->counting_ptx) > MOST_PTX)
+	else if (k->module->lifted->counted.ptx && strlen(k->module->lifted->counted.ptx) > MOST_PTX)
 		cannot(k, "the PTX of its module is so large that the driver would take long to build it");
-	else if (!has_line(k->module->lifted->counting_kernels, k->name))
-		cannot(k, "instructions that count could not be added to its PTX");
+	else if (!kernels_has_line(k->module->lifted->counted.kernels, k->name))
+		cannot(k, "instructions that count could not be added to its PTX: it calls functions, or jumps by tables");
 	if (k->why) {
 		k->kernel = NULL;
 		log_info("%s is measured, but not modelled: %s", k->title, k->why);

@@ -10,15 +10,22 @@
 #include "runtime/guest/cuda/modules.h"
 #include "runtime/model/stats.h"
 
+/* PTX that counts, and that traces as well. For large groups there is each with few registers. */
+enum twin_form { TWIN_COUNTS, TWIN_TRACES, TWIN_COUNTS_TIGHTLY, TWIN_TRACES_TIGHTLY, TWIN_FORMS };
+
+struct gpu_twin {
+	void *module; /* CUmodule; NULL: not loaded */
+	unsigned long long context;
+	bool failed;
+};
+
 struct gpu_module {
 	const void *handle; /* CUmodule or CUlibrary */
 	bool library;
 	struct cuda_module *lifted;
 	bool prepared; /* gpusim-cc was asked */
 	char *why;     /* it has nothing for us; NULL: it has */
-	void *twin;    /* CUmodule of the PTX that counts */
-	unsigned long long twin_context;
-	bool twin_failed;
+	struct gpu_twin twins[TWIN_FORMS];
 };
 
 /* Launches of one size. */
@@ -33,7 +40,7 @@ struct gpu_kernel {
 	bool asked;
 	struct cuda_kernel *kernel; /* NULL: it is not modelled */
 	char *why;                  /* that */
-	void *twin;                 /* CUfunction of the PTX that counts */
+	void *twins[TWIN_FORMS];    /* CUfunctions */
 	bool cannot_count;
 	struct gpu_sizes *sizes;
 	unsigned size_count;
@@ -48,5 +55,6 @@ void kernels_alias(const void *function, const void *same);
 struct gpu_kernel *kernels_get(const void *function);
 /* Before a launch: whether it can be modelled is known afterwards. True: it was not before. */
 bool kernels_ask(struct gpu_kernel *k);
+bool kernels_has_line(const char *lines, const char *name); /* of a text with one name in each line */
 
 #endif

@@ -194,17 +194,13 @@ static bool take_parameters(const struct nvidia_launch *l, const struct lifted_k
 }
 
 /* As launches of lifted kernels on the CPU are recorded (runtime/guest/cuda/launches.h). */
-static struct launch *record_new(struct gpu_launch *g, uint8_t *parameters)
+static struct launch *record_new(struct gpu_launch *g, uint8_t *parameters, uint64_t *pairs, struct twin_bases *bases)
 {
-	struct launch_command c = {.kernel = g->kernel->kernel, .parameters = parameters};
-	uint64_t *bases = calloc(launch_most_bases(c.kernel) * 2 + 1, sizeof *bases);
-	struct launch *l = NULL;
-	c.bases = bases;
+	struct launch_command c = {.kernel = g->kernel->kernel, .parameters = parameters, .bases = pairs};
 	for (int d = 0; d < 3; d++)
 		c.words.grid[d] = g->what.grid[d];
-	if (bases)
-		l = launch_record_new(&c, g->what.block, g->what.dynamic_shared);
-	free(bases);
+	struct launch *l = launch_record_new(&c, g->what.block, g->what.dynamic_shared);
+	*bases = (struct twin_bases){pairs, c.words.base_count};
 	return l;
 }
 
@@ -243,16 +239,19 @@ static void make_record(struct gpu_launch *g)
 	struct measured_shape shape = shape_of(g);
 	enum { SLACK = 16 };
 	uint8_t *parameters = calloc(1, k->kernel->lifted->sizes.parameter_bytes + SLACK);
-	if (parameters && take_parameters(&g->what, k->kernel->lifted, parameters) && worker_ready())
-		g->record = record_new(g, parameters);
+	uint64_t *pairs = calloc(launch_most_bases(k->kernel) * 2 + 1, sizeof *pairs);
+	struct twin_bases bases = {0};
+	if (parameters && pairs && take_parameters(&g->what, k->kernel->lifted, parameters) && worker_ready())
+		g->record = record_new(g, parameters, pairs, &bases);
 	g->why = "its parameters are not known";
 	if (g->record) {
-		const char *why = !nvidia_can_count() ? "the driver lacks functions for that" : is_counted(k, &shape) ? twin_count(k, &g->what, parameters, g->record) : no_twin;
+		const char *why = !nvidia_can_count() ? "the driver lacks functions for that" : is_counted(k, &shape) ? twin_count(k, &g->what, parameters, &bases, g->record) : no_twin;
 		g->record->alone = why;
 		if (why && why != no_twin)
 			log_info("a launch of %s is not counted: %s", k->title, why);
 	}
 	free(parameters);
+	free(pairs);
 }
 
 /* ---- from the interposer ---- */

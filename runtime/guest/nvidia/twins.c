@@ -6,6 +6,7 @@
 #include "runtime/guest/cuda/memory.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/nvidia/calls.h"
+#include "runtime/guest/nvidia/forms.h"
 #include "runtime/model/profile.h"
 #include "runtime/process/thread.h"
 
@@ -17,7 +18,7 @@
 
 #define LOG_DOMAIN "cuda"
 
-enum { OF_GPU = 0x47505500, OF_HOST, MOST_ALLOCATIONS = 4096, MOST_STREAMS = 64, QUIET_MS = 2000, DEFAULT_SHARED = 48 << 10 };
+enum { OF_GPU = 0x47505500, OF_HOST, MOST_ALLOCATIONS = 4096, MOST_STREAMS = 64, QUIET_MS = 2000, TWIN_MS = 4000, DEFAULT_SHARED = 48 << 10 };
 
 static struct {
 	pthread_mutex_t running; /* held while a twin runs; taken before the other */
@@ -28,7 +29,8 @@ static struct {
 	_Atomic(const char *) unknown;  /* a function that made memory which cannot be put back */
 	atomic_bool threads;            /* several use the GPU */
 	_Atomic(pthread_t) thread;
-	void *stream, *event; /* ours, in the context */
+	void *stream, *event, *begin, *end; /* ours, in the context; the last two are around twins */
+	void *stop_stream;                  /* likewise, beside a twin */
 	unsigned long long context;
 } twins = {.running = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -134,59 +136,13 @@ static bool own_stream(void)
 		return false;
 	if (twins.stream && twins.context == id)
 		return true;
-	if (nvidia.stream_create(&twins.stream, NON_BLOCKING) || nvidia.event_create(&twins.event, NO_TIMING)) {
+	if (nvidia.stream_create(&twins.stream, NON_BLOCKING) || nvidia.event_create(&twins.event, NO_TIMING) || nvidia.event_create(&twins.begin, 0) ||
+	    nvidia.stream_create(&twins.stop_stream, NON_BLOCKING) ||
+	    nvidia.event_create(&twins.end, 0)) {
 		twins.stream = NULL;
 		return false;
 	}
 	twins.context = id;
-	return true;
-}
-
-/* ---- the twin's module ---- */
-
-static bool load_twin(struct gpu_kernel *k)
-{
-	struct gpu_module *m = k->module;
-	if (m->twin && m->twin_context != twins.context)
-		m->twin = k->twin = NULL;
-	if (!m->twin && (m->twin_failed || nvidia.module_load(&m->twin, m->lifted->counting_ptx))) {
-		m->twin = NULL;
-		m->twin_failed = true;
-		return false;
-	}
-	m->twin_context = twins.context;
-	return k->twin || !nvidia.module_function(&k->twin, m->twin, k->name);
-}
-
-static bool find_variable(const struct gpu_module *m, const char *name, uint64_t *address, size_t *bytes)
-{
-	return m->library ? nvidia.library_global && !nvidia.library_global(address, bytes, (void *)m->handle, name)
-	                  : !nvidia.module_global(address, bytes, (void *)m->handle, name);
-}
-
-/* Variables of the module may be reached by pointers as well: they are part of what is copied and put back. */
-static void note_variables(const struct gpu_module *m)
-{
-	const struct lifted_facts *f = m->lifted->lifted;
-	uint64_t address;
-	size_t bytes;
-	for (uint32_t i = 0; i < f->variable_count; i++)
-		if (find_variable(m, f->variables[i].name, &address, &bytes))
-			twin_memory_made((void *)(uintptr_t)address, bytes, false);
-}
-
-/* The twin's own get what they are now. */
-static bool copy_variables(const struct gpu_module *m)
-{
-	const struct lifted_facts *f = m->lifted->lifted;
-	uint64_t from, to;
-	size_t bytes, twin_bytes;
-	for (uint32_t i = 0; i < f->variable_count; i++) {
-		if (nvidia.module_global(&to, &twin_bytes, m->twin, f->variables[i].name))
-			continue; /* no kernel uses it */
-		if (!find_variable(m, f->variables[i].name, &from, &bytes) || bytes != twin_bytes || nvidia.copy(to, from, bytes, twins.stream))
-			return false;
-	}
 	return true;
 }
 
@@ -292,50 +248,77 @@ struct twin_run {
 	struct gpu_kernel *kernel;
 	const struct nvidia_launch *launch;
 	void **parameters;
+	struct launch *record;
+	enum twin_form form;
+	struct twin_trace trace;
 	struct saved_memory saved;
 	uint64_t counts, count_bytes, places; /* on the GPU */
+	uint64_t variable;                    /* of the twin's module (counted.h) */
 	uint32_t *words;                      /* what was counted */
 };
 
+static const struct gpu_twin *module_of(const struct twin_run *t)
+{
+	return &t->kernel->module->twins[t->form];
+}
+
 static bool set_counters(struct twin_run *t)
 {
-	uint64_t variable, words[2] = {t->counts, t->places};
+	uint64_t words[COUNT_WORDS] = {[COUNT_ADDRESS] = t->counts, [COUNT_PLACES] = t->places};
 	size_t bytes;
-	return !nvidia.module_global(&variable, &bytes, t->kernel->module->twin, COUNT_VARIABLE) && bytes >= sizeof words &&
-	       !nvidia.fill(t->counts, 0, t->count_bytes, twins.stream) && !nvidia.copy_to(variable, words, sizeof words, twins.stream);
+	return !nvidia.module_global(&t->variable, &bytes, module_of(t)->module, COUNT_VARIABLE) && bytes >= sizeof words &&
+	       !nvidia.fill(t->counts, 0, t->count_bytes, twins.stream) && !nvidia.copy_to(t->variable, words, sizeof words, twins.stream);
 }
 
 static bool launch_twin(struct twin_run *t)
 {
 	const struct nvidia_launch *l = t->launch;
 	enum { MAX_DYNAMIC_SHARED = 8 };
-	if (l->dynamic_shared > DEFAULT_SHARED && nvidia.function_set && nvidia.function_set(t->kernel->twin, MAX_DYNAMIC_SHARED, (int)l->dynamic_shared))
+	void *twin = t->kernel->twins[t->form];
+	if (l->dynamic_shared > DEFAULT_SHARED && nvidia.function_set && nvidia.function_set(twin, MAX_DYNAMIC_SHARED, (int)l->dynamic_shared))
 		return false;
-	return !nvidia.launch(t->kernel->twin, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->dynamic_shared, twins.stream,
+	return !nvidia.launch(twin, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->dynamic_shared, twins.stream,
 	                      t->parameters, NULL);
 }
 
 /* Whatever happens, memory is as it was afterwards. */
 static const char *run_twin(struct twin_run *t)
 {
-	note_variables(t->kernel->module);
+	variables_note(t->kernel->module);
 	const char *why = save_memory(&t->saved);
 	if (why)
 		return why;
-	if (!copy_variables(t->kernel->module) || !set_counters(t))
+	if (!variables_copy(t->kernel->module, module_of(t), twins.stream) || !set_counters(t) ||
+	    (t->trace.wanted && !trace_prepare(&t->trace, t->record, module_of(t)->module, twins.stream)))
 		return "the driver could not copy what its twin needs";
-	if (!launch_twin(t))
+	if (nvidia.event_record(twins.begin, twins.stream) || !launch_twin(t) || nvidia.event_record(twins.end, twins.stream))
 		return "the driver could not launch its twin";
 	bool good = restore_memory(&t->saved) && !nvidia.copy_from(t->words, t->counts, t->count_bytes, twins.stream);
 	return good ? NULL : "the driver could not copy what its twin counted";
 }
 
-static bool wait_for_own_stream(void)
+/* Memory is put back behind the twin, so the program cannot go on before it has ended. One that takes long is told to stop. */
+static const char *wait_for_own_stream(const struct twin_run *t)
 {
+	static const uint64_t stop = 1;
+	uint64_t until = clock_ns() + TWIN_MS * UINT64_C(1000000);
+	bool stopped = false;
 	int result;
-	while ((result = nvidia.stream_query(twins.stream)) == NVIDIA_NOT_READY)
+	while ((result = nvidia.stream_query(twins.stream)) == NVIDIA_NOT_READY) {
+		if (!stopped && t->variable && clock_ns() > until)
+			stopped = !nvidia.copy_to(t->variable + COUNT_STOP * sizeof stop, &stop, sizeof stop, twins.stop_stream);
 		nap();
-	return !result;
+	}
+	if (stopped)
+		t->kernel->cannot_count = true;
+	return result ? "its twin failed" : stopped ? "its twin took too long" : NULL;
+}
+
+static void log_time(const struct twin_run *t)
+{
+	float ms;
+	if (!nvidia.event_elapsed(&ms, twins.begin, twins.end))
+		log_debug("a twin of %s that %s took %.1f us", t->kernel->title, t->trace.wanted ? "traces" : "counts", ms * 1e3);
 }
 
 static const char *run_and_wait(struct twin_run *t)
@@ -347,12 +330,17 @@ static const char *run_and_wait(struct twin_run *t)
 		return no_room_for_counters;
 	}
 	const char *why = run_twin(t);
-	bool good = wait_for_own_stream();
-	return why || good ? why : "its twin failed";
+	const char *problem = wait_for_own_stream(t);
+	why = why ? why : problem;
+	if (!why)
+		log_time(t);
+	if (!why && t->trace.wanted)
+		trace_fetch(&t->trace, t->record, twins.stream);
+	return why;
 }
 
 /* What takes no time to find out comes first: waiting for quiet delays the program. */
-static const char *not_now(struct gpu_kernel *k, const struct nvidia_launch *l, struct saved_memory *memory)
+static const char *not_now(const struct nvidia_launch *l, struct saved_memory *memory)
 {
 	if (twins.threads)
 		return "several threads of the program use the GPU";
@@ -367,18 +355,34 @@ static const char *not_now(struct gpu_kernel *k, const struct nvidia_launch *l, 
 		return "the driver has no stream for its twin";
 	if (!is_quiet(l->stream))
 		return "other commands were under way";
-	if (k->cannot_count || !load_twin(k)) {
-		k->cannot_count = true;
-		return "the driver does not build PTX that counts";
-	}
 	return NULL;
 }
 
-static const char *count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, struct launch *record)
+/* The form that traces, if that is due and the driver builds it. */
+static const char *choose_form(struct twin_run *t, const struct twin_bases *bases)
+{
+	const struct nvidia_launch *l = t->launch;
+	const unsigned threads = l->block[0] * l->block[1] * l->block[2];
+	int form = -1;
+	if (t->kernel->cannot_count)
+		return "its PTX that counts cannot be used";
+	if (form_has_traces(t->kernel))
+		trace_choose(&t->trace, t->record, bases);
+	if (t->trace.wanted)
+		form = form_for(t->kernel, true, twins.context, threads);
+	t->trace.wanted = t->trace.wanted && form >= 0;
+	if (form < 0)
+		form = form_for(t->kernel, false, twins.context, threads);
+	t->kernel->cannot_count = form < 0;
+	t->form = form < 0 ? TWIN_COUNTS : (enum twin_form)form;
+	return form < 0 ? "the driver does not build PTX that counts, or that takes too many registers" : NULL;
+}
+
+static const char *count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, const struct twin_bases *bases, struct launch *record)
 {
 	const struct lifted_kernel *lifted = k->kernel->lifted;
 	struct twin_run *t = calloc(1, sizeof *t);
-	const char *why = t ? not_now(k, l, &t->saved) : no_room_for_counters;
+	const char *why = t ? not_now(l, &t->saved) : no_room_for_counters;
 	void **pointers = t ? calloc(lifted->parameter_count + 1u, sizeof *pointers) : NULL;
 	if (!why && (!pointers || !choose_places(&record->record)))
 		why = no_room_for_counters;
@@ -388,10 +392,13 @@ static const char *count(struct gpu_kernel *k, const struct nvidia_launch *l, co
 		t->kernel = k;
 		t->launch = l;
 		t->parameters = pointers;
+		t->record = record;
 		t->places = (record->record.places + COUNTED_WARP - 1) / COUNTED_WARP * COUNTED_WARP;
-		why = run_and_wait(t);
+		why = choose_form(t, bases);
 	}
-	if (!why && !(record->buffer = buffer_of_host(launch_words(&record->record))))
+	if (!why)
+		why = run_and_wait(t);
+	if (!why && !(record->buffer = buffer_of_host(COUNTER_BUFFER, launch_words(&record->record))))
 		why = no_room_for_counters;
 	if (!why)
 		fill_counters(&record->record, t->words, record->buffer->words);
@@ -400,6 +407,7 @@ static const char *count(struct gpu_kernel *k, const struct nvidia_launch *l, co
 			nvidia.release(t->counts);
 		if (t->saved.copy)
 			nvidia.release(t->saved.copy);
+		trace_release(&t->trace);
 		free(t->words);
 	}
 	free(pointers);
@@ -407,10 +415,10 @@ static const char *count(struct gpu_kernel *k, const struct nvidia_launch *l, co
 	return why;
 }
 
-const char *twin_count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, struct launch *record)
+const char *twin_count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, const struct twin_bases *bases, struct launch *record)
 {
 	pthread_mutex_lock(&twins.running);
-	const char *why = count(k, l, parameters, record);
+	const char *why = count(k, l, parameters, bases, record);
 	pthread_mutex_unlock(&twins.running);
 	return why;
 }

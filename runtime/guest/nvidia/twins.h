@@ -1,5 +1,5 @@
 /*
- * twins: kernels that count, on a real GPU.
+ * twins: kernels that count and trace, on a real GPU.
  *
  * The twin of a kernel is the same kernel in PTX that counts. It runs before a launch of the kernel itself, with the same parameters, on the same
  * memory. What it has written is then put back: all memory that the program has on the GPU was copied before. So the program's results are always
@@ -14,10 +14,12 @@
 
 #include "runtime/guest/launches/launch.h"
 #include "runtime/guest/nvidia/kernels.h"
+#include "runtime/guest/nvidia/traces.h"
 #include "runtime/nvidia.h"
 
-/* Fills the counters of the record. NULL: it has; else why not. */
-const char *twin_count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, struct launch *record);
+/* Fills the counters of the record, and its trace where that is due. NULL: it has counters; else why not. */
+const char *twin_count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, const struct twin_bases *bases,
+                       struct launch *record);
 
 /* Memory on the GPU, and what else of the program matters. */
 void twin_memory_made(void *address, uint64_t bytes, bool host);

@@ -19,7 +19,7 @@ struct counted_text {
 	struct gs_buf text, kernels;
 };
 
-static int count(const char *ptx, struct counted_text *out)
+static int write_form(enum count_form form, const char *ptx, struct counted_text *out)
 {
 	struct gs_error err = {""};
 	struct ptx_module *m = NULL;
@@ -29,10 +29,15 @@ static int count(const char *ptx, struct counted_text *out)
 	if (!failed)
 		failed = lift_module(m, &l, &err);
 	if (!failed)
-		failed = count_write(l, ptx, strlen(ptx), &out->text, &out->kernels, &err);
+		failed = count_write(l, form, ptx, strlen(ptx), &out->text, &out->kernels, &err);
 	lift_free(l);
 	ptx_free(m);
 	return failed;
+}
+
+static int count(const char *ptx, struct counted_text *out)
+{
+	return write_form(COUNT_ROWS, ptx, out);
 }
 
 static void counted_free(struct counted_text *t)
@@ -63,11 +68,15 @@ static void test_loop(void)
 	CU_ASSERT_EQUAL_FATAL(count(loop, &t), 0);
 	CU_ASSERT_STRING_EQUAL(t.kernels.data, "step\n");
 	CU_ASSERT_TRUE(is_otherwise(t.text.data, loop));
-	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, ".address_size 64\n.visible .global .align 8 .b64 gpusim_counts[2];\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "@%p1 red.global.add.u32 [%gpusim_d2+0], 1;\n"
-	                                           "@!%p1 red.global.add.u32 [%gpusim_d2+128], 1;\n"
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, ".address_size 64\n.visible .global .align 8 .b64 gpusim_counts[3];\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "@%p1 add.u32 %gpusim_c0, %gpusim_c0, 1;\n"
+	                                           "@!%p1 add.u32 %gpusim_c1, %gpusim_c1, 1;\n"
 	                                           "@%p1 bra $L_loop;\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "$L_end:\nred.global.add.u32 [%gpusim_d2+256], 1;\nret;\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "$L_end:\nadd.u32 %gpusim_c2, %gpusim_c2, 1;\n"
+	                                           "red.global.add.u32 [%gpusim_d2+0], %gpusim_c0;\n"
+	                                           "red.global.add.u32 [%gpusim_d2+128], %gpusim_c1;\n"
+	                                           "red.global.add.u32 [%gpusim_d2+256], %gpusim_c2;\nret;\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "ld.volatile.global.u32 %gpusim_look, [gpusim_counts+16];\n")); /* in its loop */
 	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "mad.lo.u64 %gpusim_d2, %gpusim_d1, 384, %gpusim_d3;\n")); /* 3 columns of 32 words */
 	counted_free(&t);
 }
@@ -83,8 +92,8 @@ static void test_negated(void)
 	text[before] = '!';
 	strcpy(text + before + 1, branch + 1);
 	CU_ASSERT_EQUAL_FATAL(count(text, &t), 0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "@!%p1 red.global.add.u32 [%gpusim_d2+0], 1;\n"
-	                                           "@%p1 red.global.add.u32 [%gpusim_d2+128], 1;\n"
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "@!%p1 add.u32 %gpusim_c0, %gpusim_c0, 1;\n"
+	                                           "@%p1 add.u32 %gpusim_c1, %gpusim_c1, 1;\n"
 	                                           "@!%p1 bra $L_loop;\n"));
 	counted_free(&t);
 }
@@ -100,6 +109,84 @@ static void test_not_a_line_each(void)
 	CU_ASSERT_EQUAL(t.kernels.len, 0);
 	CU_ASSERT_TRUE(is_otherwise(t.text.data, text));
 	CU_ASSERT_PTR_NULL(strstr(t.text.data, "red.global"));
+	counted_free(&t);
+}
+
+/* Where the first block is in a loop, registers would be cleared in each iteration. */
+static void test_loop_at_begin(void)
+{
+	static const char text[] =
+		".version 6.4\n.target sm_70\n.address_size 64\n"
+		".visible .entry k(\n.param .u32 k_param_0\n)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<2>;\n"
+		"$L_loop:\nld.param.u32 %r1, [k_param_0];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $L_loop;\nret;\n}\n";
+	struct counted_text t;
+	CU_ASSERT_EQUAL_FATAL(count(text, &t), 0);
+	CU_ASSERT_STRING_EQUAL(t.kernels.data, "k\n");
+	CU_ASSERT_PTR_NULL(strstr(t.text.data, "%gpusim_c0"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "red.global.add.u32 [%gpusim_d2+"));
+	counted_free(&t);
+	CU_ASSERT_EQUAL_FATAL(write_form(COUNT_AND_TRACE, text, &t), 0);
+	CU_ASSERT_EQUAL(t.kernels.len, 0);
+	counted_free(&t);
+}
+
+/* Accesses of all kinds of addresses, some under a condition. */
+static const char accesses[] =
+	".version 6.4\n.target sm_70\n.address_size 64\n"
+	".visible .entry k(\n.param .u64 k_param_0\n)\n{\n"
+	".reg .pred %p<2>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n.shared .align 4 .b8 room[128];\n"
+	"ld.param.u64 %rd1, [k_param_0];\nmov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 7;\n"
+	"ld.global.u32 %r2, [%rd1+12];\n"
+	"@!%p1 st.shared.u32 [room+8], %r2;\n"
+	"@%p1 st.shared.u32 [%r1], %r2;\n"
+	"ret;\n}\n";
+
+/* An access is one word: the address above bit 16, the site above bit 5, the class of its space (0 global, 1 shared) above bit 2, and 1. */
+static void test_accesses(void)
+{
+	struct counted_text t;
+	CU_ASSERT_EQUAL_FATAL(write_form(COUNT_AND_TRACE, accesses, &t), 0);
+	CU_ASSERT_STRING_EQUAL(t.kernels.data, "k\n");
+	CU_ASSERT_TRUE(is_otherwise(t.text.data, accesses));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "setp.eq.u32 %gpusim_p, %gpusim_on, 1;\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "mov.u64 %gpusim_e, %rd1;\nadd.s64 %gpusim_e, %gpusim_e, 12;\nshl.b64 %gpusim_e, %gpusim_e, 16;\n"
+	                                           "or.b64 %gpusim_e, %gpusim_e, 1;\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "setp.eq.and.u32 %gpusim_p, %gpusim_on, 1, !%p1;\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "mov.u64 %gpusim_e, room;\nadd.s64 %gpusim_e, %gpusim_e, 8;\nshl.b64 %gpusim_e, %gpusim_e, 16;\n"
+	                                           "or.b64 %gpusim_e, %gpusim_e, 37;\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "setp.eq.and.u32 %gpusim_p, %gpusim_on, 1, %p1;\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "cvt.u64.u32 %gpusim_e, %r1;\nshl.b64 %gpusim_e, %gpusim_e, 16;\nor.b64 %gpusim_e, %gpusim_e, 69;\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "@%gpusim_p st.global.u64 [%gpusim_top], %gpusim_group;\n"));
+	counted_free(&t);
+}
+
+/* The header of the loop begins its iterations; both ways out of it end it, and the way in begins it. */
+static void test_windows(void)
+{
+	struct counted_text t;
+	CU_ASSERT_EQUAL_FATAL(write_form(COUNT_AND_TRACE, loop, &t), 0);
+	CU_ASSERT_STRING_EQUAL(t.kernels.data, "step\n");
+	CU_ASSERT_TRUE(is_otherwise(t.text.data, loop));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, ".visible .global .align 8 .b64 gpusim_traces[6];\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "setp.ne.and.u32 %gpusim_p, %gpusim_on, 0, !%p1;\n"));    /* entered where the branch is not taken */
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "setp.eq.and.u32 %gpusim_p, %gpusim_closed, 1, !%p1;\n")); /* left likewise */
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "mov.u32 %gpusim_u, 64;\n"));                              /* iterations of the first window */
+	counted_free(&t);
+}
+
+/* What a texture fetch accesses only the GPU knows. */
+static void test_textures(void)
+{
+	static const char text[] =
+		".version 6.4\n.target sm_70\n.address_size 64\n"
+		".visible .entry k(\n.param .u64 k_param_0\n)\n{\n.reg .b32 %r<2>;\n.reg .f32 %f<5>;\n.reg .b64 %rd<2>;\n"
+		"ld.param.u64 %rd1, [k_param_0];\nmov.u32 %r1, %tid.x;\ntex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}];\nret;\n}\n";
+	struct counted_text t;
+	CU_ASSERT_EQUAL_FATAL(count(text, &t), 0);
+	CU_ASSERT_STRING_EQUAL(t.kernels.data, "k\n");
+	counted_free(&t);
+	CU_ASSERT_EQUAL_FATAL(write_form(COUNT_AND_TRACE, text, &t), 0);
+	CU_ASSERT_EQUAL(t.kernels.len, 0);
 	counted_free(&t);
 }
 
@@ -124,4 +211,8 @@ void add_ptx_counts_tests(void)
 	CU_add_test(suite, "a negated guard", test_negated);
 	CU_add_test(suite, "two instructions on a line", test_not_a_line_each);
 	CU_add_test(suite, "calls", test_calls);
+	CU_add_test(suite, "a loop at the begin", test_loop_at_begin);
+	CU_add_test(suite, "traced accesses", test_accesses);
+	CU_add_test(suite, "traced loops", test_windows);
+	CU_add_test(suite, "textures are not traced", test_textures);
 }

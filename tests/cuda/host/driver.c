@@ -4,9 +4,11 @@
  * before, because the processor is slow; a stream is busy for as long as a kernel with a name of gpusim's ran just before.
  *
  * Memory of the GPU is the host's. A kernel of an image that has COUNT_VARIABLE in it (runtime/format/counted.h) is a twin. The kernel `step` takes 5000 ns
- * and adds 1 to each word of the program's memory; its twin spoils that memory for a while, and counts. Memory of OTHER_GPU bytes is on another GPU.
+ * and adds 1 to each word of the program's memory; its twin spoils that memory for a while, and counts. If its image has TRACE_VARIABLE, it traces as well.
+ * Memory of OTHER_GPU bytes is on another GPU. With FAKE_DRIVER_REGISTERS, twins take so many registers that no group of step fits, unless the driver was
+ * told how many. With FAKE_DRIVER_ENDLESS, a twin ends only when it is told to stop.
  *
- * With FAKE_DRIVER_LOG=FILE, what kernels the program itself launched, in their order.
+ * With FAKE_DRIVER_IMAGE=FILE, the last image that traces; with FAKE_DRIVER_LOG=FILE, what kernels the program itself launched, in their order.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/format/counted.h"
+#include "runtime/format/traces.h"
 #include "tests/cuda/host/shared.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -24,7 +27,7 @@ static int busy;
 enum { KERNELS = 16 };
 static struct kernel {
 	char name[64];
-	int twin;
+	int twin, tight;
 } kernels[KERNELS];
 static int kernel_count;
 
@@ -33,8 +36,9 @@ static struct {
 	unsigned char *at;
 	size_t bytes;
 } memory[ALLOCATIONS];
-static uint64_t count_variable[2];
-static char plain_module, twin_module;
+static uint64_t count_variable[COUNT_WORDS], trace_variable[TRACE_WORDS];
+static char plain_module, twin_module, tight_module;
+static int traces; /* the last image of a twin has TRACE_VARIABLE */
 EXPORT volatile int fake_twin_runs;
 
 static int context;
@@ -56,6 +60,9 @@ EXPORT int cuStreamBeginCapture_v2(void *stream, int mode);
 EXPORT int cuStreamEndCapture(void *stream, void **graph);
 EXPORT int cuGraphLaunch(void *graph, void *stream);
 EXPORT int cuModuleLoadData(void **out, const void *image);
+EXPORT int cuModuleLoadDataEx(void **out, const void *image, unsigned count, int *options, void **values);
+EXPORT int cuFuncGetAttribute(int *value, int attribute, const void *function);
+EXPORT int cuStreamSynchronize(void *stream);
 EXPORT int cuModuleGetFunction(void **out, void *module, const char *name);
 EXPORT int cuFuncGetName(const char **name, const void *function);
 EXPORT int cuCtxDestroy_v2(void *c);
@@ -145,7 +152,7 @@ int cuStreamCreate(void **out, unsigned flags)
 int cuStreamQuery(void *stream)
 {
 	(void)stream;
-	return 0;
+	return getenv("FAKE_DRIVER_ENDLESS") && fake_twin_runs && !count_variable[COUNT_STOP] ? 600 : 0;
 }
 
 int cuStreamIsCapturing(void *stream, int *status)
@@ -172,7 +179,34 @@ int cuStreamEndCapture(void *stream, void **graph)
 int cuModuleLoadData(void **out, const void *image)
 {
 	*out = strstr(image, COUNT_VARIABLE) ? &twin_module : &plain_module;
+	if (*out == &twin_module)
+		traces = strstr(image, TRACE_VARIABLE) != NULL;
+	const char *path = *out == &twin_module && traces ? getenv("FAKE_DRIVER_IMAGE") : NULL;
+	FILE *f = path ? fopen(path, "w") : NULL;
+	if (f) {
+		fputs(image, f);
+		fclose(f);
+	}
 	return 0;
+}
+
+int cuModuleLoadDataEx(void **out, const void *image, unsigned count, int *options, void **values)
+{
+	int result = cuModuleLoadData(out, image);
+	*out = &tight_module;
+	return result || count != 1 || *options || *values != (void *)64;
+}
+
+int cuFuncGetAttribute(int *value, int attribute, const void *function)
+{
+	const struct kernel *k = function;
+	*value = k->twin && !k->tight && getenv("FAKE_DRIVER_REGISTERS") ? 64 : 1024;
+	return attribute && attribute != 4;
+}
+
+int cuStreamSynchronize(void *stream)
+{
+	return !stream;
 }
 
 int cuMemAlloc_v2(uint64_t *out, size_t bytes)
@@ -264,16 +298,18 @@ int cuPointerGetAttribute(void *out, int attribute, uint64_t address)
 
 int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const char *name)
 {
-	*address = (uint64_t)(uintptr_t)count_variable;
-	*bytes = sizeof count_variable;
-	return module != &twin_module || strcmp(name, COUNT_VARIABLE) ? 500 : 0;
+	const int traced = traces && !strcmp(name, TRACE_VARIABLE);
+	*address = (uint64_t)(uintptr_t)(traced ? trace_variable : count_variable);
+	*bytes = traced ? sizeof trace_variable : sizeof count_variable;
+	return (module != &twin_module && module != &tight_module) || (strcmp(name, COUNT_VARIABLE) && !traced) ? 500 : 0;
 }
 
 int cuModuleGetFunction(void **out, void *module, const char *name)
 {
-	if ((module != &plain_module && module != &twin_module) || kernel_count == KERNELS)
+	if ((module != &plain_module && module != &twin_module && module != &tight_module) || kernel_count == KERNELS)
 		return 500;
-	kernels[kernel_count].twin = module == &twin_module;
+	kernels[kernel_count].twin = module != &plain_module;
+	kernels[kernel_count].tight = module == &tight_module;
 	snprintf(kernels[kernel_count].name, sizeof kernels->name, "%s", name);
 	*out = &kernels[kernel_count++];
 	return 0;
@@ -285,24 +321,57 @@ int cuFuncGetName(const char **name, const void *function)
 	return 0;
 }
 
+static void put_event(uint64_t *column, uint64_t *count, uint64_t word)
+{
+	column[(COLUMN_HEADER_WORDS + (*count)++) * trace_variable[TRACE_COLUMN_COUNT]] = word;
+}
+
+/* A thread of step that goes three times through its loop: rows 3, 4, 5 and 2 are its blocks, and sites 0 and 1 its accesses. */
+static void trace_thread(uint64_t group, uint64_t slot, uint64_t lane, uint64_t threads, uint64_t word)
+{
+	const uint64_t columns = trace_variable[TRACE_COLUMN_COUNT], address = word << COLUMN_ADDRESS_SHIFT;
+	uint64_t *column = (uint64_t *)(uintptr_t)trace_variable[TRACE_BUFFER_AT] + TRACE_HEADER_WORDS + slot * threads + lane;
+	uint64_t count = lane ? 0 : trace_variable[TRACE_TOLD_WORDS];
+	put_event(column, &count, 3 << COLUMN_TAG_BITS);
+	put_event(column, &count, 4 << COLUMN_TAG_BITS);
+	for (int i = 0; i < 3; i++) {
+		put_event(column, &count, 5 << COLUMN_TAG_BITS);
+		put_event(column, &count, address | COLUMN_ACCESS);
+		put_event(column, &count, address | 1 << COLUMN_SITE_SHIFT | COLUMN_ACCESS);
+	}
+	put_event(column, &count, 2 << COLUMN_TAG_BITS);
+	column[0] = group;
+	column[columns] = count << 32 | lane;
+}
+
+static void trace_step(const unsigned *data, uint64_t groups, uint64_t threads)
+{
+	const uint32_t *table = (const uint32_t *)(uintptr_t)trace_variable[TRACE_TABLE_AT];
+	for (uint64_t g = 0; g < groups && trace_variable[TRACE_BUFFER_AT]; g++)
+		for (uint64_t i = 0; i < threads && (!table || table[g]); i++)
+			trace_thread(g, table ? table[g] - 1 : g, i, threads, (uint64_t)(uintptr_t)(data + i));
+}
+
 /* The kernel `step` of program.c, of n threads that have data each: every loop but the last thread's is of one round. */
-static double run_step(const struct kernel *k, void **params)
+static double run_step(const struct kernel *k, unsigned groups, unsigned threads, void **params)
 {
 	unsigned *data = *(unsigned **)params[0], n = *(unsigned *)params[1];
-	uint32_t *counts = (uint32_t *)(uintptr_t)count_variable[0];
+	uint32_t *counts = (uint32_t *)(uintptr_t)count_variable[COUNT_ADDRESS];
 	for (unsigned i = 0; i < n && !k->twin; i++)
 		data[i]++;
 	for (unsigned i = 0; i < n && k->twin; i++)
 		data[i] = 0xdeadbeef;
-	for (uint64_t i = 0; i < count_variable[1] && k->twin; i++) {
+	for (uint64_t i = 0; i < count_variable[COUNT_PLACES] && k->twin; i++) {
 		counts[counted_word(i, 0, COLUMNS)] = 2;
 		counts[counted_word(i, 1, COLUMNS)] = 1;
 		counts[counted_word(i, 2, COLUMNS)] = 1;
 	}
+	if (k->twin && traces)
+		trace_step(data, groups, threads);
 	return 5000;
 }
 
-static int run(struct kernel *k, unsigned groups, void **params, const char *form)
+static int run(struct kernel *k, unsigned groups, unsigned threads, void **params, const char *form)
 {
 	const char *log = getenv("FAKE_DRIVER_LOG");
 	idle_begin();
@@ -312,7 +381,7 @@ static int run(struct kernel *k, unsigned groups, void **params, const char *for
 		return 0;
 	}
 	if (k->twin) {
-		run_step(k, params);
+		run_step(k, groups, threads, params);
 		fake_twin_runs = 1;
 		usleep(20000);
 		return 0;
@@ -325,7 +394,7 @@ static int run(struct kernel *k, unsigned groups, void **params, const char *for
 	if (!strcmp(k->name, "fails"))
 		return 719;
 	if (!capturing)
-		now_ns += !strcmp(k->name, "step") ? run_step(k, params) : (double)*(unsigned long *)params[0];
+		now_ns += !strcmp(k->name, "step") ? run_step(k, groups, threads, params) : (double)*(unsigned long *)params[0];
 	return 0;
 }
 
@@ -333,14 +402,14 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
                    void **extra)
 {
 	(void)shared, (void)stream, (void)extra;
-	return bx && by && bz ? run(f, gx * gy * gz, params, "plain") : 1;
+	return bx && by && bz ? run(f, gx * gy * gz, bx * by * bz, params, "plain") : 1;
 }
 
 int cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
                         void **params, void **extra)
 {
-	(void)bx, (void)by, (void)bz, (void)shared, (void)stream, (void)extra;
-	return run(f, gx * gy * gz, params, "thread");
+	(void)shared, (void)stream, (void)extra;
+	return run(f, gx * gy * gz, bx * by * bz, params, "thread");
 }
 
 int cuGraphLaunch(void *graph, void *stream)
@@ -364,6 +433,7 @@ int cuGetProcAddress_v2(const char *name, void **out, int version, unsigned long
 		{"cuMemAlloc", (void *)cuMemAlloc_v2, NULL},                            {"cuMemFree", (void *)cuMemFree_v2, NULL},
 		{"cuMemHostAlloc", (void *)cuMemHostAlloc, NULL},                        {"cuMemcpyDtoH", (void *)cuMemcpyDtoH_v2, NULL},
 		{"cuIpcOpenMemHandle", (void *)cuIpcOpenMemHandle_v2, NULL},
+		{"cuGraphInstantiate", (void *)cuGraphInstantiateWithFlags, NULL},       {"cuGraphExecDestroy", (void *)cuGraphExecDestroy, NULL},
 	};
 	(void)version;
 	*out = NULL;

@@ -48,6 +48,19 @@ counts() {
 	cat got
 	[ "$(cat got)" = '[["step",5000,25600,864,false],["step",5000,25600,864,false],["step",5000,25600,864,false],["step",5000,25600,864,true]]' ]
 }
+# Each thread of the 32 warps loads and stores its word in three rounds. A warp's words are in 4 sectors, and the first round brings them into the cache.
+traces() {
+	with_us "$@" || return 1
+	jq -c '.launches[0].estimates[0] | [.flags, .memory.requests, .memory.load_sectors, .memory.store_sectors, (.memory.l1_hit * 3 | round)]' report.json >got
+	cat got
+	[ "$(cat got)" = '[[],192,384,384,2]' ]
+}
+# What the PTX does that traces: the CPU executes it.
+runs_traces() {
+	FAKE_DRIVER_IMAGE=image with_us opened env LD_PRELOAD="$build/libgpusim.so" || return 1
+	sed -i 's/\bstep\b/walk/' image
+	env -u LD_LIBRARY_PATH POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable GPUSIM_REPORT=none LD_PRELOAD="$build/libgpusim.so" "$here/columns" image
+}
 # Nothing is counted, and nothing else changes, where there is no room for copies.
 counts_nothing_without_room() {
 	without_us opened && GPUSIM_SHADOW_MEMORY=1K with_us opened env LD_PRELOAD="$build/libgpusim.so" && diff plain out && diff plain-launched launched &&
@@ -65,6 +78,12 @@ threads_see_no_twin() {
 		grep -q '^sum: 4000$' out && grep -q 'several threads of the program use the GPU' err
 }
 
+# The program has to wait for a twin, whose memory it is to get back: it is told to stop, and the kernel has no other.
+stops_twins() {
+	without_us opened && FAKE_DRIVER_ENDLESS=1 with_us opened env LD_PRELOAD="$build/libgpusim.so" GPUSIM_LOG=info && diff plain out && grep -q 'step is not counted: its twin took too long' err &&
+		[ "$(grep -c 'not counted: its twin took too long' err)" = 1 ] && grep -q '^sum: 4000$' out
+}
+
 # Without the option the driver is not called: the kernels of this program are no PTX.
 is_not_the_default() {
 	rm -f launched
@@ -79,13 +98,17 @@ for way in opened linked; do
 	check "$way: the program and the driver see the same with and without us" changes_nothing $way env LD_PRELOAD="$build/libgpusim.so"
 	check "$way: times are those of the kernels" measures $way env LD_PRELOAD="$build/libgpusim.so"
 	check "$way: what a kernel executes is counted" counts $way env LD_PRELOAD="$build/libgpusim.so"
+	check "$way: what it accesses is traced" traces $way env LD_PRELOAD="$build/libgpusim.so"
 done
+check "windows and counts are those of the kernel" runs_traces
+check "twins that take too many registers are built with fewer" traces opened env LD_PRELOAD="$build/libgpusim.so" FAKE_DRIVER_REGISTERS=1
 check "without room for copies nothing is counted" counts_nothing_without_room
 check "with pinned memory nothing is counted" not_counted pinned "the program has pinned or managed memory"
 check "with memory of another process nothing is counted" not_counted shared "the program has memory that cannot be copied"
 check "with memory of a context that has ended nothing is counted" not_counted ended "the program has memory that cannot be copied"
 check "with memory of another GPU nothing is counted" not_counted gpus "the program has memory of another GPU"
 check "another thread never sees what a twin writes" threads_see_no_twin
+check "a twin that does not end is stopped" stops_twins
 check "gpusim run leaves NVIDIA's libraries alone" measures opened "$build/gpusim" run --
 check "the report is one of the schema" by_schema
 check "programs run on the CPU by default" is_not_the_default
