@@ -18,6 +18,7 @@ void nvidia_start(void *(*find)(const char *name));
 /* What the program launches, in the driver's terms. */
 struct nvidia_launch {
 	const void *function; /* CUfunction or CUkernel; NULL: a graph */
+	const void *graph;    /* CUgraphExec */
 	uint32_t grid[3], block[3], dynamic_shared;
 	void *stream; /* 0 is the default stream of the process, 2 that of the thread */
 	void **parameters, **extra; /* as cuLaunchKernel takes them */
@@ -45,6 +46,10 @@ void nvidia_memory_gone(const void *address);
 void nvidia_memory_unknown(const char *function); /* some that we do not see all of */
 void nvidia_stream_made(void *stream, unsigned flags);
 void nvidia_stream_gone(void *stream);
+
+/* The driver has made an executable graph; and it is about to end. */
+void nvidia_graph_made(const void *executable, void *graph);
+void nvidia_graph_gone(const void *executable);
 
 /* Some stream begins (1) or ends (-1) to record commands instead of executing them. Nothing is measured meanwhile. */
 void nvidia_captures(int change);

@@ -89,12 +89,29 @@ static int launch_cooperative(enum row row, bool thread, const void *function, u
 
 static int graph_launch(enum row row, bool thread, void *graph, void *stream)
 {
-	struct nvidia_launch l = {.stream = stream_of(stream, thread)};
+	struct nvidia_launch l = {.graph = graph, .stream = stream_of(stream, thread)};
 	nvidia_start(driver_function);
 	struct gpu_launch *g = nvidia_launch_begins(&l);
 	int result = THEIRS(row, (void *, void *))(graph, stream);
 	nvidia_launch_ends(g, result);
 	return result;
+}
+
+static int instantiate(enum row row, bool thread, void **out, void *graph, uintptr_t c, uintptr_t d, uintptr_t e)
+{
+	(void)thread;
+	nvidia_start(driver_function);
+	int result = THEIRS(row, (void **, void *, uintptr_t, uintptr_t, uintptr_t))(out, graph, c, d, e);
+	if (!result && out)
+		nvidia_graph_made(*out, graph);
+	return result;
+}
+
+static int graph_ends(enum row row, bool thread, void *executable)
+{
+	(void)thread;
+	nvidia_graph_gone(executable);
+	return THEIRS(row, (void *))(executable);
 }
 
 /* ---- what else the runtime must know ---- */
@@ -259,6 +276,15 @@ static int use(enum row row, bool thread, uintptr_t a, uintptr_t b, uintptr_t c,
 	return THEIRS(row, (uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t))(a, b, c, d, e, f);
 }
 
+/* The same for functions with more parameters. What a caller did not pass is not looked at. */
+static int use_many(enum row row, bool thread, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h,
+                    uintptr_t i)
+{
+	(void)thread;
+	nvidia_used();
+	return THEIRS(row, (uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t))(a, b, c, d, e, f, g, h, i);
+}
+
 static int make_stream(enum row row, bool thread, void **out, unsigned flags, int priority)
 {
 	(void)thread;
@@ -332,6 +358,10 @@ static int find_2(enum row row, bool thread, const char *name, void **out, int v
 #define ARGUMENTS_launch_cooperative f, gx, gy, gz, bx, by, bz, shared, stream, params
 #define PARAMETERS_graph_launch (void *graph, void *stream)
 #define ARGUMENTS_graph_launch graph, stream
+#define PARAMETERS_instantiate (void **out, void *graph, uintptr_t c, uintptr_t d, uintptr_t e)
+#define ARGUMENTS_instantiate out, graph, c, d, e
+#define PARAMETERS_graph_ends (void *executable)
+#define ARGUMENTS_graph_ends executable
 #define PARAMETERS_begin_capture (void *stream, void *b, void *c, void *d, uintptr_t e, int f)
 #define ARGUMENTS_begin_capture stream, b, c, d, e, f
 #define PARAMETERS_end_capture (void *stream, void **graph)
@@ -366,6 +396,9 @@ static int find_2(enum row row, bool thread, const char *name, void **out, int v
 #define ARGUMENTS_open_shared out, handle, flags
 #define PARAMETERS_use PARAMETERS_unknown_memory
 #define ARGUMENTS_use ARGUMENTS_unknown_memory
+#define PARAMETERS_use_many \
+	(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h, uintptr_t i)
+#define ARGUMENTS_use_many a, b, c, d, e, f, g, h, i
 #define PARAMETERS_make_stream (void **out, unsigned flags, int priority)
 #define ARGUMENTS_make_stream out, flags, priority
 #define PARAMETERS_end_stream (void *stream)

@@ -8,6 +8,15 @@
 
 enum { NVIDIA_NOT_READY = 600 };
 
+/* CUDA_KERNEL_NODE_PARAMS, with room for what later versions add. */
+struct nvidia_node {
+	const void *function;
+	unsigned grid[3], block[3], dynamic_shared;
+	void **parameters, **extra;
+	const void *kernel;
+	void *rest[8];
+};
+
 /* X(name, its name in the library, parameters) */
 #define NVIDIA_CALLS(X) \
 	X(context, "cuCtxGetCurrent", (void **out)) \
@@ -28,6 +37,10 @@ enum { NVIDIA_NOT_READY = 600 };
 	X(function_attribute, "cuFuncGetAttribute", (int *value, int attribute, const void *function)) \
 	X(function_name, "cuFuncGetName", (const char **name, const void *function)) \
 	X(kernel_name, "cuKernelGetName", (const char **name, const void *kernel)) \
+	X(graph_nodes, "cuGraphGetNodes", (void *graph, void **nodes, size_t *count)) \
+	X(node_type, "cuGraphNodeGetType", (void *node, int *type)) \
+	X(node_kernel, "cuGraphKernelNodeGetParams_v2", (void *node, struct nvidia_node *out)) \
+	X(node_graph, "cuGraphChildGraphNodeGetGraph", (void *node, void **graph)) \
 	X(stream_wait, "cuStreamSynchronize", (void *stream)) \
 	X(module_load_with, "cuModuleLoadDataEx", (void **out, const void *image, unsigned count, int *options, void **values)) \
 	X(function_set, "cuFuncSetAttribute", (const void *function, int attribute, int value)) \

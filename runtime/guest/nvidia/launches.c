@@ -7,6 +7,7 @@
 #include "runtime/guest/cuda/launches.h"
 #include "runtime/guest/launches/worker.h"
 #include "runtime/guest/nvidia/clock.h"
+#include "runtime/guest/nvidia/graphs.h"
 #include "runtime/guest/nvidia/twins.h"
 #include "runtime/nvidia.h"
 #include "runtime/process/thread.h"
@@ -316,9 +317,27 @@ void nvidia_launch_ends(struct gpu_launch *g, int result)
 		} else {
 			launch_not_modelled(title_of(g), g->why);
 		}
+		if (!g->kernel)
+			graphs_launched(g->what.graph);
 		if (!g->measurement || clock_ends(g->measurement, g->what.stream, g))
 			complete(g, 0);
 	}
+	errno = saved;
+}
+
+void nvidia_graph_made(const void *executable, void *graph)
+{
+	int saved = errno;
+	nvidia_used();
+	if (is_ready())
+		graphs_made(executable, graph);
+	errno = saved;
+}
+
+void nvidia_graph_gone(const void *executable)
+{
+	int saved = errno;
+	graphs_gone(executable);
 	errno = saved;
 }
 

@@ -36,6 +36,8 @@ extern launch_fn cuLaunchKernel, cuLaunchKernel_ptsz;
 extern capture_fn cuStreamBeginCapture_v2;
 extern int cuStreamEndCapture(void *stream, void **graph);
 extern pair_fn cuGraphLaunch;
+extern int cuGraphInstantiateWithFlags(void **out, void *graph, unsigned long long flags);
+extern int cuGraphExecDestroy(void *executable);
 extern destroy_fn cuCtxDestroy_v2;
 extern allocate_fn cuMemAlloc_v2;
 extern free_fn cuMemFree_v2;
@@ -49,6 +51,7 @@ static struct {
 	capture_fn *begin_capture;
 	int (*end_capture)(void *, void **);
 	pair_fn *launch_graph;
+	int (*instantiate)(void **, void *, unsigned long long), (*destroy_graph)(void *);
 	destroy_fn *destroy;
 	allocate_fn *allocate;
 	free_fn *free;
@@ -82,6 +85,8 @@ static int open_driver(void)
 	cu.begin_capture = (capture_fn *)get(find, "cuStreamBeginCapture", 0);
 	cu.end_capture = (int (*)(void *, void **))get(find, "cuStreamEndCapture", 0);
 	cu.launch_graph = (pair_fn *)get(find, "cuGraphLaunch", 0);
+	cu.instantiate = (int (*)(void **, void *, unsigned long long))get(find, "cuGraphInstantiate", 0);
+	cu.destroy_graph = (int (*)(void *))get(find, "cuGraphExecDestroy", 0);
 	cu.destroy = (destroy_fn *)get(find, "cuCtxDestroy", 0);
 	cu.allocate = (allocate_fn *)get(find, "cuMemAlloc", 0);
 	cu.free = (free_fn *)get(find, "cuMemFree", 0);
@@ -185,7 +190,7 @@ static int prepare(const char *way)
 
 int main(int argc, char **argv)
 {
-	void *module, *spin, *fails, *graph, *context = NULL;
+	void *module, *spin, *fails, *graph, *executable, *context = NULL;
 	const char *way = argc > 1 ? argv[1] : "";
 	if (strcmp(way, "linked")) {
 		if (open_driver() || prepare(way))
@@ -198,6 +203,8 @@ int main(int argc, char **argv)
 		cu.begin_capture = cuStreamBeginCapture_v2;
 		cu.end_capture = cuStreamEndCapture;
 		cu.launch_graph = cuGraphLaunch;
+		cu.instantiate = cuGraphInstantiateWithFlags;
+		cu.destroy_graph = cuGraphExecDestroy;
 		cu.destroy = cuCtxDestroy_v2;
 		cu.allocate = cuMemAlloc_v2;
 		cu.free = cuMemFree_v2;
@@ -212,7 +219,9 @@ int main(int argc, char **argv)
 	printf("capture: %d\n", cu.begin_capture(NULL, 0));
 	launch("spin, recorded", cu.launch, spin, 10, 6000);
 	printf("end: %d\n", cu.end_capture(NULL, &graph));
-	printf("graph: %d\n", cu.launch_graph(graph, NULL));
+	printf("instantiate: %d\n", cu.instantiate(&executable, graph, 5));
+	printf("graph: %d\n", cu.launch_graph(executable, NULL));
+	printf("end of it: %d\n", cu.destroy_graph(executable));
 	launch("spin", cu.launch, spin, 10, 10000);
 	launch_steps(!strcmp(way, "threads"));
 	cuCtxGetCurrent(&context);
