@@ -84,7 +84,8 @@ bool can_trace(const struct count_writer *w, const struct lift_kernel *k)
 void declare_trace(struct count_writer *w, const struct lift_kernel *k, struct gs_buf *out)
 {
 	const struct graph *g = graph_of(w, k);
-	gs_buf_puts(out, ".reg .pred %gpusim_p, %gpusim_q;\n.reg .b32 %gpusim_u, %gpusim_v, %gpusim_brief, %gpusim_apart;\n.reg .b64 %gpusim_e, %gpusim_f;\n"
+	gs_buf_puts(out, ".reg .pred %gpusim_p, %gpusim_q;\n.reg .b64 %gpusim_e, %gpusim_f;\n"
+	                 ".reg .b32 %gpusim_u, %gpusim_v, %gpusim_brief, %gpusim_apart, %gpusim_alone;\n"
 	                 ".reg .b32 %gpusim_on, %gpusim_closed, %gpusim_skip, %gpusim_left, %gpusim_room, %gpusim_spilled, %gpusim_cut, %gpusim_whole, "
 	                 "%gpusim_lane;\n.reg .b64 %gpusim_at, %gpusim_step, %gpusim_top, %gpusim_group;\n");
 	for (uint32_t l = 0; l < g->loop_count; l++)
@@ -103,10 +104,12 @@ void begin_trace(struct count_writer *w, struct gs_buf *out)
 	              TRACE_VARIABLE, 8 * TRACE_COLUMN_ROOM);
 	gs_buf_printf(out, "ld.global.u32 %%gpusim_whole, [%s+%d];\nld.global.u32 %%gpusim_v, [%s+%d];\n", TRACE_VARIABLE, 8 * TRACE_WINDOW_SIZES,
 	              TRACE_VARIABLE, 8 * TRACE_TOLD_WORDS);
+	gs_buf_printf(out, "ld.global.u32 %%gpusim_alone, [%s+%d];\n", TRACE_VARIABLE, 8 * TRACE_ALONE);
 	gs_buf_puts(out, "cvt.u32.u64 %gpusim_u, %gpusim_group;\nadd.u32 %gpusim_u, %gpusim_u, 1;\n"
 	                 "setp.ne.u64 %gpusim_p, %gpusim_top, 0;\nsetp.ne.and.u64 %gpusim_q, %gpusim_e, 0, %gpusim_p;\n"
 	                 "mad.lo.u64 %gpusim_e, %gpusim_group, 4, %gpusim_e;\n@%gpusim_q ld.global.u32 %gpusim_u, [%gpusim_e];\n"
 	                 "setp.ne.and.u32 %gpusim_p, %gpusim_u, 0, %gpusim_p;\nselp.u32 %gpusim_on, 1, 0, %gpusim_p;\n"
+	                 "setp.ne.and.u32 %gpusim_q, %gpusim_alone, 0, !%gpusim_p;\n@%gpusim_q exit;\n"
 	                 "sub.u32 %gpusim_u, %gpusim_u, 1;\nmul.wide.u32 %gpusim_d2, %gpusim_u, %gpusim_r3;\ncvt.u64.u32 %gpusim_d3, %gpusim_lane;\n"
 	                 "add.u64 %gpusim_d2, %gpusim_d2, %gpusim_d3;\n");
 	gs_buf_printf(out, "mad.lo.u64 %%gpusim_top, %%gpusim_d2, 8, %%gpusim_top;\nadd.u64 %%gpusim_top, %%gpusim_top, %d;\n", TRACE_HEADER_WORDS * 8);

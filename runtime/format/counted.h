@@ -25,6 +25,7 @@ enum {
 	TRACE_COLUMN_ROOM,  /* words of a column for events (trace_column_room) */
 	TRACE_WINDOW_SIZES, /* BOX_TRACED_WHOLE */
 	TRACE_TOLD_WORDS,   /* words that the first thread of a group leaves free at the begin of its column: the host fills in what is the same for all */
+	TRACE_ALONE,        /* not 0: threads of groups that are not traced end at once */
 	TRACE_WORDS,
 };
 

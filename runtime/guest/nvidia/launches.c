@@ -246,7 +246,9 @@ static void make_record(struct gpu_launch *g)
 		g->record = record_new(g, parameters, pairs, &bases);
 	g->why = "its parameters are not known";
 	if (g->record) {
-		const char *why = !nvidia_can_count() ? "the driver lacks functions for that" : is_counted(k, &shape) ? twin_count(k, &g->what, parameters, &bases, g->record) : no_twin;
+		const char *why = !nvidia_can_count()     ? "the driver lacks functions for that"
+		                  : is_counted(k, &shape) ? twin_count(k, &g->what, parameters, &bases, g->record)
+		                                          : no_twin;
 		g->record->alone = why;
 		if (why && why != no_twin)
 			log_info("a launch of %s is not counted: %s", k->title, why);

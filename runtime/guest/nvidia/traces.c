@@ -58,7 +58,7 @@ static bool make_buffer(struct twin_trace *t, void *stream)
 	       !nvidia.copy_to(t->buffer + TRACE_COLUMNS_WORD * sizeof(uint64_t), &columns, sizeof columns, stream);
 }
 
-bool trace_prepare(struct twin_trace *t, const struct launch *l, void *module, void *stream)
+bool trace_prepare(struct twin_trace *t, const struct launch *l, void *module, bool alone, void *stream)
 {
 	uint64_t variable, words[TRACE_WORDS] = {0};
 	size_t bytes;
@@ -71,6 +71,7 @@ bool trace_prepare(struct twin_trace *t, const struct launch *l, void *module, v
 		words[TRACE_COLUMN_ROOM] = t->plan.column_words;
 		words[TRACE_WINDOW_SIZES] = t->plan.windows;
 		words[TRACE_TOLD_WORDS] = t->told;
+		words[TRACE_ALONE] = alone;
 	} else {
 		t->wanted = false;
 		simulation.cost.untraced++;

@@ -1,7 +1,7 @@
 /*
  * traces: which groups of a launch its twin traces on a real GPU, and how their traces come back.
  *
- * The twin runs all groups. Threads of those that are traced write columns (runtime/format/traces.h) into a buffer of the GPU's memory.
+ * Threads of groups that are traced write columns (runtime/format/traces.h) into a buffer of the GPU's memory.
  */
 #ifndef GPUSIM_RUNTIME_GUEST_NVIDIA_TRACES_H
 #define GPUSIM_RUNTIME_GUEST_NVIDIA_TRACES_H
@@ -29,8 +29,9 @@ struct twin_trace {
 
 /* Decides whether to trace the launch, and which groups of it. */
 void trace_choose(struct twin_trace *t, struct launch *l, const struct twin_bases *bases);
-/* Before the twin: memory, and the variable of its module that says where it is. Where it fails, nothing is traced. */
-bool trace_prepare(struct twin_trace *t, const struct launch *l, void *module, void *stream);
+/* Before the twin: memory, and the variable of its module that says where it is. `alone`: other groups do nothing. Where there is no room, nothing is
+ * traced: `wanted` is false. */
+bool trace_prepare(struct twin_trace *t, const struct launch *l, void *module, bool alone, void *stream);
 /* After the twin has ended: brings the trace into l->trace_buffer. */
 void trace_fetch(struct twin_trace *t, struct launch *l, void *stream);
 void trace_release(struct twin_trace *t);

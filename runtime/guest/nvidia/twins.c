@@ -249,52 +249,30 @@ struct twin_run {
 	const struct nvidia_launch *launch;
 	void **parameters;
 	struct launch *record;
-	enum twin_form form;
+	enum twin_form form, tracing; /* what counts, and what traces: the same where all groups are traced */
 	struct twin_trace trace;
 	struct saved_memory saved;
 	uint64_t counts, count_bytes, places; /* on the GPU */
-	uint64_t variable;                    /* of the twin's module (counted.h) */
+	uint64_t variable;                    /* of the module that runs (counted.h) */
 	uint32_t *words;                      /* what was counted */
 };
 
-static const struct gpu_twin *module_of(const struct twin_run *t)
+static bool set_counters(struct twin_run *t, void *module, uint64_t places)
 {
-	return &t->kernel->module->twins[t->form];
-}
-
-static bool set_counters(struct twin_run *t)
-{
-	uint64_t words[COUNT_WORDS] = {[COUNT_ADDRESS] = t->counts, [COUNT_PLACES] = t->places};
+	uint64_t words[COUNT_WORDS] = {[COUNT_ADDRESS] = t->counts, [COUNT_PLACES] = places};
 	size_t bytes;
-	return !nvidia.module_global(&t->variable, &bytes, module_of(t)->module, COUNT_VARIABLE) && bytes >= sizeof words &&
+	return !nvidia.module_global(&t->variable, &bytes, module, COUNT_VARIABLE) && bytes >= sizeof words &&
 	       !nvidia.fill(t->counts, 0, t->count_bytes, twins.stream) && !nvidia.copy_to(t->variable, words, sizeof words, twins.stream);
 }
 
-static bool launch_twin(struct twin_run *t)
+static bool launch_twin(struct twin_run *t, void *twin)
 {
 	const struct nvidia_launch *l = t->launch;
 	enum { MAX_DYNAMIC_SHARED = 8 };
-	void *twin = t->kernel->twins[t->form];
 	if (l->dynamic_shared > DEFAULT_SHARED && nvidia.function_set && nvidia.function_set(twin, MAX_DYNAMIC_SHARED, (int)l->dynamic_shared))
 		return false;
 	return !nvidia.launch(twin, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->dynamic_shared, twins.stream,
 	                      t->parameters, NULL);
-}
-
-/* Whatever happens, memory is as it was afterwards. */
-static const char *run_twin(struct twin_run *t)
-{
-	variables_note(t->kernel->module);
-	const char *why = save_memory(&t->saved);
-	if (why)
-		return why;
-	if (!variables_copy(t->kernel->module, module_of(t), twins.stream) || !set_counters(t) ||
-	    (t->trace.wanted && !trace_prepare(&t->trace, t->record, module_of(t)->module, twins.stream)))
-		return "the driver could not copy what its twin needs";
-	if (nvidia.event_record(twins.begin, twins.stream) || !launch_twin(t) || nvidia.event_record(twins.end, twins.stream))
-		return "the driver could not launch its twin";
-	bool good = restore_memory(&t->saved) && !nvidia.copy_from(t->words, t->counts, t->count_bytes, twins.stream);
-	return good ? NULL : "the driver could not copy what its twin counted";
 }
 
 /* Memory is put back behind the twin, so the program cannot go on before it has ended. One that takes long is told to stop. */
@@ -314,11 +292,44 @@ static const char *wait_for_own_stream(const struct twin_run *t)
 	return result ? "its twin failed" : stopped ? "its twin took too long" : NULL;
 }
 
-static void log_time(const struct twin_run *t)
+static void log_time(const struct twin_run *t, bool traces)
 {
 	float ms;
 	if (!nvidia.event_elapsed(&ms, twins.begin, twins.end))
-		log_debug("a twin of %s that %s took %.1f us", t->kernel->title, t->trace.wanted ? "traces" : "counts", ms * 1e3);
+		log_debug("a twin of %s that %s took %.1f us", t->kernel->title, traces ? "traces" : "counts", ms * 1e3);
+}
+
+/* Whatever happens, memory is as it was afterwards. Where only some groups run, their counts are of no use. */
+static const char *run_form(struct twin_run *t, enum twin_form form)
+{
+	const struct gpu_twin *twin = &t->kernel->module->twins[form];
+	const bool traces = t->trace.wanted && form == t->tracing, alone = form != t->form;
+	if (!variables_copy(t->kernel->module, twin, twins.stream) || !set_counters(t, twin->module, alone ? 0 : t->places) ||
+	    (traces && !trace_prepare(&t->trace, t->record, twin->module, alone, twins.stream)))
+		return "the driver could not copy what its twin needs";
+	if (alone && !t->trace.wanted)
+		return NULL; /* there was no room */
+	bool launched = !nvidia.event_record(twins.begin, twins.stream) && launch_twin(t, t->kernel->twins[form]) &&
+	                !nvidia.event_record(twins.end, twins.stream);
+	bool restored = restore_memory(&t->saved);
+	const char *why = wait_for_own_stream(t);
+	if (launched && !why)
+		log_time(t, traces);
+	return why ? why : !launched ? "the driver could not launch its twin" : !restored ? "the driver could not put memory back behind its twin" : NULL;
+}
+
+static const char *run_twin(struct twin_run *t)
+{
+	variables_note(t->kernel->module);
+	const char *why = save_memory(&t->saved);
+	if (!why && t->trace.wanted && t->tracing != t->form)
+		why = run_form(t, t->tracing);
+	if (!why)
+		why = run_form(t, t->form);
+	if (!why && nvidia.copy_from(t->words, t->counts, t->count_bytes, twins.stream))
+		why = "the driver could not copy what its twin counted";
+	const char *problem = wait_for_own_stream(t); /* for copies, too */
+	return why ? why : problem;
 }
 
 static const char *run_and_wait(struct twin_run *t)
@@ -330,10 +341,6 @@ static const char *run_and_wait(struct twin_run *t)
 		return no_room_for_counters;
 	}
 	const char *why = run_twin(t);
-	const char *problem = wait_for_own_stream(t);
-	why = why ? why : problem;
-	if (!why)
-		log_time(t);
 	if (!why && t->trace.wanted)
 		trace_fetch(&t->trace, t->record, twins.stream);
 	return why;
@@ -358,27 +365,30 @@ static const char *not_now(const struct nvidia_launch *l, struct saved_memory *m
 	return NULL;
 }
 
-/* The form that traces, if that is due and the driver builds it. */
+/*
+ * The form that traces, if that is due and the driver builds it. It counts as well. But where only some groups are traced, they run first without the others,
+ * and all run in the form that counts: the other takes more registers and twice the time.
+ */
 static const char *choose_form(struct twin_run *t, const struct twin_bases *bases)
 {
 	const struct nvidia_launch *l = t->launch;
 	const unsigned threads = l->block[0] * l->block[1] * l->block[2];
-	int form = -1;
+	int form = -1, tracing = -1;
 	if (t->kernel->cannot_count)
 		return "its PTX that counts cannot be used";
 	if (form_has_traces(t->kernel))
 		trace_choose(&t->trace, t->record, bases);
 	if (t->trace.wanted)
-		form = form_for(t->kernel, true, twins.context, threads);
-	t->trace.wanted = t->trace.wanted && form >= 0;
-	if (form < 0)
-		form = form_for(t->kernel, false, twins.context, threads);
-	t->kernel->cannot_count = form < 0;
+		tracing = form_for(t->kernel, true, twins.context, threads);
+	t->trace.wanted = tracing >= 0;
+	form = t->trace.wanted && t->trace.plan.whole ? tracing : form_for(t->kernel, false, twins.context, threads);
+	t->tracing = tracing < 0 ? TWIN_TRACES : (enum twin_form)tracing;
 	t->form = form < 0 ? TWIN_COUNTS : (enum twin_form)form;
 	return form < 0 ? "the driver does not build PTX that counts, or that takes too many registers" : NULL;
 }
 
-static const char *count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, const struct twin_bases *bases, struct launch *record)
+static const char *count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, const struct twin_bases *bases,
+                         struct launch *record)
 {
 	const struct lifted_kernel *lifted = k->kernel->lifted;
 	struct twin_run *t = calloc(1, sizeof *t);
@@ -415,7 +425,8 @@ static const char *count(struct gpu_kernel *k, const struct nvidia_launch *l, co
 	return why;
 }
 
-const char *twin_count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, const struct twin_bases *bases, struct launch *record)
+const char *twin_count(struct gpu_kernel *k, const struct nvidia_launch *l, const void *parameters, const struct twin_bases *bases,
+                       struct launch *record)
 {
 	pthread_mutex_lock(&twins.running);
 	const char *why = count(k, l, parameters, bases, record);

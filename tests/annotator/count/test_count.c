@@ -167,7 +167,7 @@ static void test_windows(void)
 	CU_ASSERT_EQUAL_FATAL(write_form(COUNT_AND_TRACE, loop, &t), 0);
 	CU_ASSERT_STRING_EQUAL(t.kernels.data, "step\n");
 	CU_ASSERT_TRUE(is_otherwise(t.text.data, loop));
-	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, ".visible .global .align 8 .b64 gpusim_traces[6];\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, ".visible .global .align 8 .b64 gpusim_traces[7];\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "setp.ne.and.u32 %gpusim_p, %gpusim_on, 0, !%p1;\n"));    /* entered where the branch is not taken */
 	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "setp.eq.and.u32 %gpusim_p, %gpusim_closed, 1, !%p1;\n")); /* left likewise */
 	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "mov.u32 %gpusim_u, 64;\n"));                              /* iterations of the first window */

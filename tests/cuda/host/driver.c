@@ -25,9 +25,14 @@ static double now_ns;
 static int busy;
 
 enum { KERNELS = 16 };
+/* By what its image has, and how it was loaded. */
+static struct module {
+	int twin, traces, tight;
+} modules[] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {1, 0, 1}, {1, 1, 1}};
+
 static struct kernel {
 	char name[64];
-	int twin, tight;
+	const struct module *module;
 } kernels[KERNELS];
 static int kernel_count;
 
@@ -37,8 +42,6 @@ static struct {
 	size_t bytes;
 } memory[ALLOCATIONS];
 static uint64_t count_variable[COUNT_WORDS], trace_variable[TRACE_WORDS];
-static char plain_module, twin_module, tight_module;
-static int traces; /* the last image of a twin has TRACE_VARIABLE */
 EXPORT volatile int fake_twin_runs;
 
 static int context;
@@ -186,10 +189,9 @@ int cuStreamEndCapture(void *stream, void **graph)
 
 int cuModuleLoadData(void **out, const void *image)
 {
-	*out = strstr(image, COUNT_VARIABLE) ? &twin_module : &plain_module;
-	if (*out == &twin_module)
-		traces = strstr(image, TRACE_VARIABLE) != NULL;
-	const char *path = *out == &twin_module && traces ? getenv("FAKE_DRIVER_IMAGE") : NULL;
+	const int traces = strstr(image, TRACE_VARIABLE) != NULL;
+	*out = &modules[traces ? 2 : strstr(image, COUNT_VARIABLE) != NULL];
+	const char *path = traces ? getenv("FAKE_DRIVER_IMAGE") : NULL;
 	FILE *f = path ? fopen(path, "w") : NULL;
 	if (f) {
 		fputs(image, f);
@@ -201,14 +203,14 @@ int cuModuleLoadData(void **out, const void *image)
 int cuModuleLoadDataEx(void **out, const void *image, unsigned count, int *options, void **values)
 {
 	int result = cuModuleLoadData(out, image);
-	*out = &tight_module;
+	*out = (struct module *)*out + 2;
 	return result || count != 1 || *options || *values != (void *)64;
 }
 
 int cuFuncGetAttribute(int *value, int attribute, const void *function)
 {
 	const struct kernel *k = function;
-	*value = k->twin && !k->tight && getenv("FAKE_DRIVER_REGISTERS") ? 64 : 1024;
+	*value = k->module->twin && !k->module->tight && getenv("FAKE_DRIVER_REGISTERS") ? 64 : 1024;
 	return attribute && attribute != 4;
 }
 
@@ -306,18 +308,18 @@ int cuPointerGetAttribute(void *out, int attribute, uint64_t address)
 
 int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const char *name)
 {
-	const int traced = traces && !strcmp(name, TRACE_VARIABLE);
+	const struct module *m = module;
+	const int traced = m->traces && !strcmp(name, TRACE_VARIABLE);
 	*address = (uint64_t)(uintptr_t)(traced ? trace_variable : count_variable);
 	*bytes = traced ? sizeof trace_variable : sizeof count_variable;
-	return (module != &twin_module && module != &tight_module) || (strcmp(name, COUNT_VARIABLE) && !traced) ? 500 : 0;
+	return !m->twin || (strcmp(name, COUNT_VARIABLE) && !traced) ? 500 : 0;
 }
 
 int cuModuleGetFunction(void **out, void *module, const char *name)
 {
-	if ((module != &plain_module && module != &twin_module && module != &tight_module) || kernel_count == KERNELS)
+	if (kernel_count == KERNELS)
 		return 500;
-	kernels[kernel_count].twin = module != &plain_module;
-	kernels[kernel_count].tight = module == &tight_module;
+	kernels[kernel_count].module = module;
 	snprintf(kernels[kernel_count].name, sizeof kernels->name, "%s", name);
 	*out = &kernels[kernel_count++];
 	return 0;
@@ -365,16 +367,16 @@ static double run_step(const struct kernel *k, unsigned groups, unsigned threads
 {
 	unsigned *data = *(unsigned **)params[0], n = *(unsigned *)params[1];
 	uint32_t *counts = (uint32_t *)(uintptr_t)count_variable[COUNT_ADDRESS];
-	for (unsigned i = 0; i < n && !k->twin; i++)
+	for (unsigned i = 0; i < n && !k->module->twin; i++)
 		data[i]++;
-	for (unsigned i = 0; i < n && k->twin; i++)
+	for (unsigned i = 0; i < n && k->module->twin; i++)
 		data[i] = 0xdeadbeef;
-	for (uint64_t i = 0; i < count_variable[COUNT_PLACES] && k->twin; i++) {
+	for (uint64_t i = 0; i < count_variable[COUNT_PLACES] && k->module->twin; i++) {
 		counts[counted_word(i, 0, COLUMNS)] = 2;
 		counts[counted_word(i, 1, COLUMNS)] = 1;
 		counts[counted_word(i, 2, COLUMNS)] = 1;
 	}
-	if (k->twin && traces)
+	if (k->module->traces)
 		trace_step(data, groups, threads);
 	return 5000;
 }
@@ -388,7 +390,7 @@ static int run(struct kernel *k, unsigned groups, unsigned threads, void **param
 		now_ns += !strcmp(k->name, "gpusim_empty") ? 1400 : (double)*(unsigned long *)params[0];
 		return 0;
 	}
-	if (k->twin) {
+	if (k->module->twin) {
 		run_step(k, groups, threads, params);
 		fake_twin_runs = 1;
 		usleep(20000);

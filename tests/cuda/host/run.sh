@@ -55,6 +55,12 @@ traces() {
 	cat got
 	[ "$(cat got)" = '[[],192,384,384,2]' ]
 }
+# Of 8 groups 2 are traced, by a twin of their own that counts nothing. Another counts all.
+traces_some() {
+	with_us opened env LD_PRELOAD="$build/libgpusim.so" GPUSIM_TRACE_ITEMS=256 GPUSIM_LOG=debug && grep -q 'step: 2 groups traced' err &&
+		[ "$(grep -c 'a twin of step that traces' err)" = 1 ] && [ "$(grep -c 'a twin of step that counts' err)" = 3 ] &&
+		jq -e '.launches[0].estimates[0] | [.thread_instructions, .warp_instructions, .memory.requests, .memory.load_sectors] == [25600, 864, 192, 384]' report.json
+}
 # What the PTX does that traces: the CPU executes it.
 runs_traces() {
 	FAKE_DRIVER_IMAGE=image with_us opened env LD_PRELOAD="$build/libgpusim.so" || return 1
@@ -100,6 +106,7 @@ for way in opened linked; do
 	check "$way: what a kernel executes is counted" counts $way env LD_PRELOAD="$build/libgpusim.so"
 	check "$way: what it accesses is traced" traces $way env LD_PRELOAD="$build/libgpusim.so"
 done
+check "of a larger launch some groups are traced" traces_some
 check "windows and counts are those of the kernel" runs_traces
 check "twins that take too many registers are built with fewer" traces opened env LD_PRELOAD="$build/libgpusim.so" FAKE_DRIVER_REGISTERS=1
 check "without room for copies nothing is counted" counts_nothing_without_room
