@@ -218,7 +218,8 @@ $(O)/kernels/cuda/host $(O)/tests/cuda/results:
 # A driver of ours, programs that use it, and one that looks up functions (tests/cuda/host).
 CUDA_HOST = $(addprefix $(O)/tests/cuda/host/,libcuda.so.1 program lookup columns)
 programs: $(CUDA_HOST)
-$(O)/tests/cuda/host/columns: tests/cuda/host/columns.c runtime/format/counted.h runtime/format/traces.h $(O)/libgpusim.so
+$(O)/tests/cuda/host/columns: tests/cuda/host/columns.c runtime/format/counted.h runtime/format/traces.h | $(O)/libgpusim.so
+$(O)/tests/cuda/host/columns: HOST_LIBS = -L$(O) -lgpusim
 $(O)/tests/cuda/host/libcuda.so.1: tests/cuda/host/driver.c runtime/format/counted.h runtime/format/traces.h tests/cuda/host/shared.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
@@ -228,7 +229,7 @@ $(O)/tests/cuda/host/lookup: tests/cuda/host/lookup.c
 $(addprefix $(O)/tests/cuda/host/,program lookup columns):
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
-	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -Wall -Wextra $(SANITIZE) -fno-builtin -rdynamic -I. -o $@ $(filter-out %.h,$^) -ldl -lpthread
+	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -Wall -Wextra $(SANITIZE) -fno-builtin -rdynamic -I. -o $@ $(filter-out %.h,$^) $(HOST_LIBS) -ldl -lpthread
 
 # What measures real GPUs (tests/accuracy/truth/measure.sh builds them for itself). They open OpenCL and CUDA when they run.
 TRUTH = $(addprefix $(O)/tests/accuracy/truth/,opencl driver)

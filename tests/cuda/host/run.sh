@@ -65,7 +65,7 @@ traces_some() {
 runs_traces() {
 	FAKE_DRIVER_IMAGE=image with_us opened env LD_PRELOAD="$build/libgpusim.so" || return 1
 	sed -i 's/\bstep\b/walk/' image
-	env -u LD_LIBRARY_PATH POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable GPUSIM_REPORT=none LD_PRELOAD="$build/libgpusim.so" "$here/columns" image
+	env LD_LIBRARY_PATH="$build" POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable GPUSIM_REPORT=none LD_PRELOAD="$build/libgpusim.so" "$here/columns" image
 }
 # Nothing is counted, and nothing else changes, where there is no room for copies.
 counts_nothing_without_room() {
