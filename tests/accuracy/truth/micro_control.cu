@@ -111,6 +111,60 @@ __global__ void switches(span *spans, unsigned *out, int rounds, unsigned mask)
 	note(spans, begin, end);
 }
 
+/* ---- full: as branches, on all SMs at once and with up to 64 warps on each, in short arms; `constants`: loads of a constants by their indices ---- */
+
+#define SHORT(x, n) asm volatile("mad.lo.u32 %0, %0, %0, " #n "1; xor.b32 %0, %0, " #n "2;" : "+r"(x))
+
+__global__ void short_switches(span *spans, unsigned *out, int rounds, unsigned mask)
+{
+	unsigned x = threadIdx.x, way = threadIdx.x & mask;
+	long long begin = cycles();
+#pragma unroll 1
+	for (int r = 0; r < rounds; r++) {
+		switch (way) {
+		case 0: SHORT(x, 1); break;
+		case 1: SHORT(x, 2); break;
+		case 2: SHORT(x, 3); break;
+		case 3: SHORT(x, 4); break;
+		case 4: SHORT(x, 5); break;
+		case 5: SHORT(x, 6); break;
+		case 6: SHORT(x, 7); break;
+		default: SHORT(x, 8);
+		}
+		asm volatile("" : "+r"(way));
+	}
+	long long end = cycles_after(x, 0x7fffffff, out);
+	note(spans, begin, end);
+}
+
+__constant__ unsigned table[64];
+__global__ void constants(span *spans, unsigned *out, int rounds, unsigned mask)
+{
+	unsigned x = threadIdx.x & mask;
+	long long begin = cycles();
+#pragma unroll 1
+	for (int r = 0; r < rounds; r++)
+		x = table[x & 63] + (threadIdx.x & mask);
+	long long end = cycles_after(x, 0x7fffffff, out);
+	note(spans, begin, end);
+}
+
+static void measure_full(int w)
+{
+	enum { SMS = 132 };
+	int blocks = w > 32 ? 2 * SMS : SMS, each = w > 32 ? w / 2 : w;
+	for (unsigned mask = 0; mask < 8; mask = mask * 2 + 1) {
+		double found = median_cycles(spans, blocks, each, [&] { short_switches<<<blocks, each * 32>>>(spans, out, rounds, mask); });
+		row("full", "switch", mask + 1, w, 0, found / rounds);
+		found = median_cycles(spans, blocks, each, [&] { constants<<<blocks, each * 32>>>(spans, out, rounds, mask); });
+		row("full", "constants", mask + 1, w, 0, found / rounds);
+	}
+	for (unsigned mask = 0; mask < 2; mask++) {
+		double found = median_cycles(spans, blocks, each, [&] { two_way<<<blocks, each * 32>>>(spans, out, rounds, mask); });
+		row("full", "two", mask + 1, w, 0, found / rounds);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const int warps[] = {1, 2, 4, 8, 16, 32};
@@ -136,5 +190,7 @@ int main(int argc, char **argv)
 			row("branches", "trips", mask + 1, w, 8, found / rounds);
 		}
 	}
+	for (int w : {1, 4, 8, 16, 32, 48, 64})
+		measure_full(w);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * micro_memory: what is behind L1: how far L2 is from each SM, what a walk over many pages costs, and textures and surfaces.
+ * micro_memory: what is behind L1: how far L2 is from each SM, what a walk over many pages costs, streams, and textures and surfaces.
  *
  *   micro_memory [-q]     (-q: little of each, to try it)
  *
@@ -364,6 +364,47 @@ static void measure_textures()
 		}
 }
 
+/* ---- stream: arrays of c MB, a read and b written, a group for each 256 elements; value: GB/s of all ---- */
+
+template <int READ, int WRITE, typename T> __global__ void stream(T *a, T *b, T *c, unsigned *out)
+{
+	size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+	T x = {}, y = {};
+	if (READ > 0)
+		x = a[i];
+	if (READ > 1)
+		y = b[i];
+	float sum = *(float *)&x + *(float *)&y;
+	*(float *)&x = sum;
+	if (WRITE)
+		(READ == 1 ? b : READ == 2 ? c : a)[i] = x;
+	else if (sum == 1.2345e30f)
+		*out = 1;
+}
+
+template <typename T> static void measure_streams(const char *what, float *a, float *b, float *c, size_t bytes)
+{
+	unsigned blocks = (unsigned)(bytes / sizeof(T) / 256);
+	double mb = (double)(bytes >> 20), all = (double)bytes / 1e3;
+	row("stream", what, 1, 0, mb, all / median_us([&] { stream<1, 0><<<blocks, 256>>>((T *)a, (T *)b, (T *)c, out); }));
+	row("stream", what, 0, 1, mb, all / median_us([&] { stream<0, 1><<<blocks, 256>>>((T *)a, (T *)b, (T *)c, out); }));
+	row("stream", what, 1, 1, mb, 2 * all / median_us([&] { stream<1, 1><<<blocks, 256>>>((T *)a, (T *)b, (T *)c, out); }));
+	row("stream", what, 2, 1, mb, 3 * all / median_us([&] { stream<2, 1><<<blocks, 256>>>((T *)a, (T *)b, (T *)c, out); }));
+	row("stream", what, 2, 0, mb, 2 * all / median_us([&] { stream<2, 0><<<blocks, 256>>>((T *)a, (T *)b, (T *)c, out); }));
+}
+
+static void measure_all_streams()
+{
+	size_t bytes = (size_t)(quick ? 1 : 512) << 20;
+	float *a, *b, *c;
+	for (float **p : {&a, &b, &c})
+		CHECK(cudaMalloc(p, bytes));
+	measure_streams<float>("float", a, b, c, bytes);
+	measure_streams<float4>("float4", a, b, c, bytes);
+	for (float *p : {a, b, c})
+		CHECK(cudaFree(p));
+}
+
 int main(int argc, char **argv)
 {
 	quick = argc > 1 && !strcmp(argv[1], "-q");
@@ -374,6 +415,7 @@ int main(int argc, char **argv)
 	measure_l2_latency();
 	measure_columns();
 	measure_textures();
+	measure_all_streams();
 	measure_first_touch();
 	measure_pages();
 	print_clock("after");
