@@ -45,9 +45,10 @@ static uint64_t as_count(double x)
 static const struct memory_statistics memory_unknown = {
 	.requests = NAN, .transactions = NAN, .l1_hit = NAN, .l2_hit = NAN, .dram_read_bytes = NAN, .dram_written_bytes = NAN,
 	.dram_share = NAN, .l2_share = NAN, .atomic_share = NAN, .shared_factor = NAN, .atomics = NAN, .load_latency = NAN,
+	.l2_read_bytes = NAN, .l2_written_bytes = NAN,
 };
 
-static const struct access_counts accesses_unknown = {NAN, NAN, NAN, NAN};
+static const struct access_counts accesses_unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
 const char *cycle_kind_name(enum cycle_kind kind)
 {
@@ -212,6 +213,7 @@ static void take_single(struct estimate *out, double cycles)
 static void take_optimistic(struct estimate *out, const struct optimistic_timing *t, double conflicts)
 {
 	memcpy(out->by, t->by, sizeof out->by);
+	memcpy(out->unit_cycles, t->limits, sizeof out->unit_cycles);
 	out->warp_instructions = as_count(t->warp_instructions);
 	out->register_bank_conflicts = conflicts;
 }
@@ -247,6 +249,7 @@ static int run_full(const struct gpu *gpu, const struct launch_warps *warps, con
 	if (result)
 		return result;
 	memcpy(out->by, t.by, sizeof out->by);
+	memcpy(out->unit_cycles, t.probabilistic.timing.limits, sizeof out->unit_cycles);
 	divide_issue(out->by, t.probabilistic.timing.limits[RESOURCE_issue]);
 	give_issue_to_unit(out->by, t.probabilistic.timing.limits);
 	out->warp_instructions = as_count(t.warp_instructions);
@@ -348,6 +351,8 @@ static void stretch_estimate(struct estimate *out, double factor)
 {
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		out->by[k] *= factor;
+	for (int u = 0; u < RESOURCE_COUNT; u++)
+		out->unit_cycles[u] *= factor;
 	for (uint32_t i = 0; i < fixed_point_kept(&out->fixed_point); i++)
 		out->fixed_point.history[i] *= factor;
 	out->warp_instructions = as_count((double)out->warp_instructions * factor);
@@ -457,6 +462,17 @@ static double counted_of_traced(const struct launch_warps *w, double counted)
 	return traced > 0 && counted > 0 ? counted / traced : 1;
 }
 
+/* What the warps' instructions ask of memory, and what each did where that is wanted: one way through the paths for both. */
+static int count_executions(const struct launch_profile *launch, const struct launch_warps *w, double times, struct estimate *out)
+{
+	if (!launch->instructions)
+		return count_accesses(w, times, &out->accesses);
+	int result = count_warp_executions(w, times, launch->instructions);
+	if (!result)
+		sum_accesses(launch->code, launch->instructions, &out->accesses);
+	return result;
+}
+
 /* Counters and traces of a launch that differ by less are taken for the same: unrolling, and branches that fall through, make as
  * much. Above it, traces are of unusual groups. Twice as much: launches whose traced groups did half of the others' work are not
  * corrected. */
@@ -477,9 +493,7 @@ static int model_groups(const struct gpu *gpu, const struct launch_profile *laun
 	int result = run_changed(gpu, launch, &t->warps, shares, options, out, err);
 	free(shares);
 	if (!result)
-		result = count_accesses(&t->warps, times, &out->accesses);
-	if (!result && launch->instructions)
-		result = count_warp_executions(&t->warps, times, launch->instructions);
+		result = count_executions(launch, &t->warps, times, out);
 	if (fabs(times - 1) > 0.01) { /* less is what the traces' own guesses cost */
 		stretch_estimate(out, times);
 		memory_scale(&out->memory, times);
@@ -581,9 +595,7 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 		return result;
 	result = run_changed(gpu, launch, &s.warps, NULL, options, out, err);
 	if (!result)
-		result = count_accesses(&s.warps, 1 / s.fraction, &out->accesses);
-	if (!result && launch->instructions)
-		result = count_warp_executions(&s.warps, 1 / s.fraction, launch->instructions);
+		result = count_executions(launch, &s.warps, 1 / s.fraction, out);
 	if (s.fraction < 1)
 		stretch_estimate(out, 1 / s.fraction);
 	if (s.fraction < 0.99) /* less is the rounding of counts that are not whole */

@@ -119,6 +119,8 @@ static struct memory_statistics memory_between(const struct shares *s, const str
 		.shared_factor = rate(s, a->shared_factor, b->shared_factor),
 		.atomics = amount(s, a->atomics, b->atomics),
 		.load_latency = rate(s, a->load_latency, b->load_latency),
+		.l2_read_bytes = amount(s, a->l2_read_bytes, b->l2_read_bytes),
+		.l2_written_bytes = amount(s, a->l2_written_bytes, b->l2_written_bytes),
 	};
 }
 
@@ -129,6 +131,11 @@ static struct access_counts accesses_between(const struct shares *s, const struc
 		.load_sectors = amount(s, a->load_sectors, b->load_sectors),
 		.store_sectors = amount(s, a->store_sectors, b->store_sectors),
 		.shared_conflicts = amount(s, a->shared_conflicts, b->shared_conflicts),
+		.store_requests = amount(s, a->store_requests, b->store_requests),
+		.atomic_requests = amount(s, a->atomic_requests, b->atomic_requests),
+		.texture_requests = amount(s, a->texture_requests, b->texture_requests),
+		.private_requests = amount(s, a->private_requests, b->private_requests),
+		.shared_requests = amount(s, a->shared_requests, b->shared_requests),
 	};
 }
 
@@ -168,6 +175,8 @@ void estimate_between(const struct family_between *between, double overhead_cycl
 	}
 	for (int k = 0; k < MACHINE_PIPE_COUNT; k++)
 		out->by_pipe[k] = rate(&s, a->by_pipe[k], b->by_pipe[k]);
+	for (int u = 0; u < RESOURCE_COUNT; u++)
+		out->unit_cycles[u] = amount(&s, a->unit_cycles[u], b->unit_cycles[u]);
 	out->register_bank_conflicts = amount(&s, a->register_bank_conflicts, b->register_bank_conflicts);
 	out->warp_instructions = count(&s, a->warp_instructions, b->warp_instructions);
 	out->machine_instructions = count(&s, a->machine_instructions, b->machine_instructions);
@@ -188,5 +197,7 @@ void instructions_between(const struct family_between *between, struct instructi
 	for (size_t i = 0; a && b && i < instructions; i++) {
 		out[i].warps = amount(&s, a[i].warps, b[i].warps);
 		out[i].transactions = amount(&s, a[i].transactions, b[i].transactions);
+		out[i].requests = amount(&s, a[i].requests, b[i].requests);
+		out[i].sectors = amount(&s, a[i].sectors, b[i].sectors);
 	}
 }

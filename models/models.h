@@ -12,6 +12,7 @@
 #include "models/warps/attribution.h"
 #include "models/warps/change.h"
 #include "models/code/code.h"
+#include "models/code/costs.h"
 #include "models/analytical/convergence.h"
 #include "models/flags.h"
 #include "models/gpu/gpu.h"
@@ -76,6 +77,7 @@ struct estimate {
 	const char *model;
 	double cycles, time_ns, low_ns, high_ns;
 	double by[CYCLE_KIND_COUNT]; /* where the cycles go; add up to cycles */
+	double unit_cycles[RESOURCE_COUNT]; /* that the busiest SM's units of a kind are busy for, all of them; 0: idle, or not known */
 	double register_bank_conflicts;
 	double simulated_fraction; /* of the warps' instructions; SMs, groups and launches that do as others did are not */
 	uint32_t iterations;       /* of the fixed point */

@@ -17,4 +17,6 @@ void memory_scale(struct memory_statistics *m, double times)
 	m->dram_read_bytes *= times;
 	m->dram_written_bytes *= times;
 	m->atomics *= times;
+	m->l2_read_bytes *= times;
+	m->l2_written_bytes *= times;
 }

@@ -56,6 +56,7 @@ struct memory_statistics {
 	double shared_factor; /* accesses per instruction on shared memory: 1 without bank conflicts */
 	double atomics;      /* operations of lanes at L2 */
 	double load_latency; /* cycles of a load from its start to its value, mean over those that missed L1 */
+	double l2_read_bytes, l2_written_bytes; /* sectors that SMs ask of L2, atomics among them, and that they write there */
 };
 
 /* The same statistics of a launch that did `times` as much. */

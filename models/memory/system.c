@@ -513,6 +513,8 @@ void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_
 	out->dram_share = cycles ? (double)sum.dram_busy / time : NAN;
 	out->l2_share = cycles ? (double)sum.busy / (time * m->config.map.slices) : NAN;
 	out->atomics = (double)sum.atomics / share;
+	out->l2_read_bytes = (double)sum.reads * MEMORY_SECTOR / share;
+	out->l2_written_bytes = (double)sum.writes * MEMORY_SECTOR / share;
 }
 
 struct memory_waits memory_waits(const struct memory_system *m)

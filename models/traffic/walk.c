@@ -208,6 +208,8 @@ static void sum_up(const struct cache_walk *w, double scale, struct memory_walk 
 		.shared_factor = NAN,
 		.atomics = (double)w->atomics * scale,
 		.load_latency = out->load_latency,
+		.l2_read_bytes = (double)w->sectors * MEMORY_SECTOR * scale,
+		.l2_written_bytes = (double)w->stores * MEMORY_SECTOR * scale,
 	};
 }
 

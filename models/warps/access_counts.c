@@ -9,31 +9,45 @@
 
 #include <math.h>
 
-static double sectors_of(const struct warp_path *path, size_t n)
+/* Executions of an instruction: their turns in shared memory, and the sectors that they touch, NAN where addresses are not known. */
+static void add_executions(const struct code_instruction *in, double warps, double turns, double sectors, struct access_counts *out)
 {
-	double sectors = 0;
-	for (uint32_t p = path->requests->first[n]; p < path->requests->first[n + 1]; p++)
-		sectors += __builtin_popcount(path->requests->parts[p].sectors);
-	return sectors;
+	bool global = in->space == SPACE_global || in->space == SPACE_generic;
+	if (in->space == SPACE_shared) {
+		out->shared_requests += warps;
+		out->shared_conflicts += turns - warps;
+	} else if (in->class == CODE_texture) {
+		out->texture_requests += warps;
+	} else if (in->space == SPACE_local) {
+		out->private_requests += warps;
+	} else if (global && in->class == CODE_atomic) {
+		out->atomic_requests += warps;
+	} else if (global && in->class == CODE_load) {
+		out->load_requests += warps;
+		out->load_sectors += sectors;
+	} else if (global && in->class == CODE_store) {
+		out->store_requests += warps;
+		out->store_sectors += sectors;
+	}
 }
 
 static void count_access(const struct launch_warps *w, const struct warp_path *path, size_t n, uint32_t i, double times,
                          void *data)
 {
-	struct access_counts *out = data;
 	const struct code_instruction *in = &w->code->code[i];
 	if (!code_has_accesses(in->class))
 		return;
-	if (in->space == SPACE_shared) {
-		out->shared_conflicts += times * (path_accesses(w, path, n, i) - 1);
-		return;
-	}
-	bool load = in->class == CODE_load, store = in->class == CODE_store;
-	if ((in->space != SPACE_global && in->space != SPACE_generic) || (!load && !store))
-		return;
-	double sectors = path->requests && n < path->access_count ? sectors_of(path, n) : NAN;
-	out->load_requests += load ? times : 0;
-	*(load ? &out->load_sectors : &out->store_sectors) += times * sectors;
+	double turns = in->space == SPACE_shared ? path_accesses(w, path, n, i) : 0;
+	double sectors = in->space == SPACE_shared ? 0 : path->requests && n < path->access_count ? path_sectors(path, n) : NAN;
+	add_executions(in, times, times * turns, times * sectors, data);
+}
+
+void sum_accesses(const struct kernel_code *code, const struct instruction_count *counts, struct access_counts *out)
+{
+	*out = (struct access_counts){0};
+	for (uint32_t i = 0; i < code->code_count; i++)
+		if (code_has_accesses(code->code[i].class))
+			add_executions(&code->code[i], counts[i].warps, counts[i].transactions, counts[i].requests < counts[i].warps ? NAN : counts[i].sectors, out);
 }
 
 int count_accesses(const struct launch_warps *w, double times, struct access_counts *out)

@@ -21,13 +21,24 @@ double path_accesses(const struct launch_warps *w, const struct warp_path *path,
 	return n ? n : 1;
 }
 
+static bool goes_through_l1(const struct code_instruction *i)
+{
+	return i->space == SPACE_global || i->space == SPACE_generic || i->space == SPACE_texture || i->space == SPACE_local;
+}
+
 static void count_execution(const struct launch_warps *w, const struct warp_path *path, size_t next, uint32_t i, double times,
                             void *data)
 {
 	struct instruction_count *count = (struct instruction_count *)data + i;
+	const struct code_instruction *in = &w->code->code[i];
 	count->warps += times;
-	if (code_has_accesses(w->code->code[i].class))
-		count->transactions += times * path_accesses(w, path, next, i);
+	if (!code_has_accesses(in->class))
+		return;
+	count->transactions += times * path_accesses(w, path, next, i);
+	if (path->requests && next < path->access_count && goes_through_l1(in)) {
+		count->requests += times;
+		count->sectors += times * path_sectors(path, next);
+	}
 }
 
 int count_path_warps(const struct launch_warps *w, double *path_warps)
@@ -105,8 +116,8 @@ static double weight(enum cycle_kind kind, const struct instruction_cost *cost, 
 	}
 }
 
-static void share_out(const struct gpu *gpu, const struct kernel_code *code, const struct instruction_count *counts,
-                      enum cycle_kind kind, double all, double *cycles)
+void attribute_kind(const struct gpu *gpu, const struct kernel_code *code, const struct instruction_count *counts,
+                    enum cycle_kind kind, double all, double *cycles)
 {
 	double sum = 0;
 	for (int pass = 0; pass < 2 && (!pass || sum > 0); pass++)
@@ -126,7 +137,7 @@ void attribute_cycles(const struct gpu *gpu, const struct kernel_code *code, con
 	memset(cycles, 0, code->code_count * sizeof *cycles);
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		if (by[k] > 0)
-			share_out(gpu, code, counts, (enum cycle_kind)k, by[k], cycles);
+			attribute_kind(gpu, code, counts, (enum cycle_kind)k, by[k], cycles);
 }
 
 unsigned instruction_flops(const struct code_instruction *i, unsigned bits)

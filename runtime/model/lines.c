@@ -39,6 +39,8 @@ static void add_target(struct kernel_lines *lines, const struct launch_result *r
 		lines->sums[t][i].threads += r->instructions[t][i].threads;
 		lines->sums[t][i].warps += r->instructions[t][i].warps;
 		lines->sums[t][i].transactions += r->instructions[t][i].transactions;
+		lines->sums[t][i].requests += r->instructions[t][i].requests;
+		lines->sums[t][i].sectors += r->instructions[t][i].sectors;
 	}
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		lines->by[t][k] += r->estimates[t].by[k];
@@ -91,12 +93,48 @@ static size_t join_lines(struct line_sum *lines, size_t count)
 		l->cycles += lines[i].cycles;
 		l->transactions += lines[i].transactions;
 		l->accesses_memory |= lines[i].accesses_memory;
+		l->requests += lines[i].requests;
+		l->sectors += lines[i].sectors;
+		l->shared_requests += lines[i].shared_requests;
+		l->bank_conflicts += lines[i].bank_conflicts;
+		for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+			l->by[k] += lines[i].by[k];
 	}
 	return n;
 }
 
+static void add_memory(const struct gpu *gpu, const struct code_instruction *in, const struct instruction_count *n, struct line_sum *l)
+{
+	l->transactions = in->space == SPACE_param ? 0 : n->transactions;
+	l->accesses_memory = l->transactions > 0;
+	l->requests = n->requests;
+	l->sectors = n->sectors;
+	if (in->space == SPACE_shared && code_has_accesses(in->class)) {
+		double conflicts = n->transactions - n->warps * shared_turns_needed(gpu, in);
+		l->shared_requests = n->warps;
+		l->bank_conflicts = conflicts > 0 ? conflicts : 0; /* with some lanes off, fewer turns may do */
+	}
+}
+
+/* `cycles` is room for a number per instruction. */
+static void add_cycles(const struct gpu *gpu, const struct kernel_code *code, const struct instruction_count *sums,
+                       const double by[CYCLE_KIND_COUNT], double *cycles, struct line_sum *lines)
+{
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++) {
+		if (!(by[k] > 0))
+			continue;
+		memset(cycles, 0, code->code_count * sizeof *cycles);
+		attribute_kind(gpu, code, sums, (enum cycle_kind)k, by[k], cycles);
+		for (size_t i = 0; i < code->code_count; i++) {
+			lines[i].by[k] = cycles[i];
+			lines[i].cycles += cycles[i];
+		}
+	}
+}
+
 struct line_sum *lines_of(const struct simulation *sim, const struct kernel_lines *l, size_t target, size_t *count)
 {
+	const struct gpu *gpu = &sim->targets[target].gpu;
 	const struct kernel_code *code = l->facts->code[sim->targets[target].arch];
 	const struct instruction_count *sums = l->sums[target];
 	size_t instructions = code && sums ? code->code_count : 0;
@@ -104,17 +142,13 @@ struct line_sum *lines_of(const struct simulation *sim, const struct kernel_line
 	double *cycles = calloc(instructions + 1, sizeof *cycles);
 	*count = 0;
 	if (lines && cycles && instructions) {
-		attribute_cycles(&sim->targets[target].gpu, code, sums, l->by[target], cycles);
 		for (size_t i = 0; i < instructions; i++) {
 			place_of(code, &code->code[i], &lines[i]);
 			lines[i].executions = lines[i].instructions = sums[i].threads;
 			lines[i].warps = sums[i].warps;
-			lines[i].cycles = cycles[i];
-			lines[i].transactions = sums[i].transactions;
-			lines[i].accesses_memory = sums[i].transactions > 0 && code->code[i].space != SPACE_param;
-			if (code->code[i].space == SPACE_param)
-				lines[i].transactions = 0;
+			add_memory(gpu, &code->code[i], &sums[i], &lines[i]);
 		}
+		add_cycles(gpu, code, sums, l->by[target], cycles, lines);
 		qsort(lines, instructions, sizeof *lines, by_place);
 		*count = join_lines(lines, instructions);
 	}

@@ -23,6 +23,11 @@ struct line_sum {
 	double warps;        /* the same by warps */
 	double cycles, transactions;
 	bool accesses_memory;
+	double by[CYCLE_KIND_COUNT]; /* of the cycles; add up to them */
+	/* Executions by warps: of instructions that go through L1 and whose addresses are known, with the sectors of 32 bytes that they
+	 * touch; and on local memory, with the turns that these take beyond what their bytes need. */
+	double requests, sectors;
+	double shared_requests, bank_conflicts;
 };
 
 bool lines_wanted(const struct simulation *sim); /* by some report */

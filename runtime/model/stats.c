@@ -68,6 +68,8 @@ static void add_estimate(struct target_stats *t, const struct launch_result *r, 
 	t->cycles += e->cycles;
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		t->by[k] += e->by[k];
+	for (int u = 0; u < RESOURCE_COUNT; u++)
+		t->unit_cycles[u] += e->unit_cycles[u];
 	t->thread_instructions += (double)e->thread_instructions;
 	t->warp_instructions += (double)e->warp_instructions;
 	t->active_lanes += e->lane_efficiency * (double)e->warp_instructions;

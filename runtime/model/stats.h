@@ -25,7 +25,7 @@ struct target_stats {
 	struct sampling_stats sampling;
 	uint64_t launches;
 	double total_ns, min_ns, max_ns, low_ns, high_ns, cycles, occupancy_sum, sm_use_sum;
-	double by[CYCLE_KIND_COUNT];
+	double by[CYCLE_KIND_COUNT], unit_cycles[RESOURCE_COUNT];
 	double thread_instructions, warp_instructions, register_bank_conflicts;
 	double active_lanes; /* lane_efficiency, weighted by warp_instructions */
 	struct limiter_share limiters[CYCLE_KIND_COUNT];

@@ -7,6 +7,7 @@
 #include "commit.h"   /* GPUSIM_COMMIT, made by the Makefile */
 #include "model_id.h" /* GPUSIM_MODEL_ID, likewise */
 #include "models/code/costs.h"
+#include "models/code/peaks.h"
 #include "runtime/format/protocol.h"
 #include "runtime/model/simulation.h"
 #include "runtime/report/cost.h"
@@ -81,14 +82,6 @@ static void add_command(struct gs_buf *b)
 	gs_buf_free(&words);
 }
 
-/* Of fused multiply-adds, two operations each: limited by units and by issue. */
-static double peak_gflops(const struct gpu *g, enum code_class fma)
-{
-	struct instruction_cost cost = gpu_instruction_cost(g, &(struct code_instruction){.class = (uint8_t)fma});
-	double units = gpu_unit_count(g, cost.unit) / cost.initiation, issue = g->schedulers_per_sm * g->issue_per_scheduler;
-	return 2 * (units < issue ? units : issue) * g->warp_size * g->sm_count * g->clock_mhz / 1000;
-}
-
 /* What the user chose, so that the run can be repeated. */
 static void add_options(struct gs_buf *b, const struct gs_options *options)
 {
@@ -128,9 +121,11 @@ static void add_target(struct gs_buf *b, const struct gs_options *options, const
 	json_add_count(b, "warp_size", g->warp_size);
 	json_add_count(b, "max_warps_per_sm", g->max_warps_per_sm);
 	json_add_count(b, "max_threads_per_block", g->max_threads_per_block);
-	json_add_number(b, "fp32_gflops", peak_gflops(g, CODE_fp32_fma));
-	json_add_number(b, "fp64_gflops", peak_gflops(g, CODE_fp64_fma));
+	json_add_number(b, "fp32_gflops", gpu_peak_gflops(g, CODE_fp32_fma));
+	json_add_number(b, "fp64_gflops", gpu_peak_gflops(g, CODE_fp64_fma));
 	json_add_number(b, "dram_gbps", g->dram_gbps);
+	json_add_number(b, "l2_gbps", gpu_l2_gbps(g));
+	json_add_number(b, "l1_gbps", gpu_l1_gbps(g));
 	json_add_number(b, "link_gbps", g->link_gbps);
 	json_add_number(b, "link_latency_ns", g->link_latency_ns);
 	add_description(b, g);
@@ -169,6 +164,15 @@ void json_cycles_by(struct gs_buf *b, const double by[CYCLE_KIND_COUNT])
 	json_end(b, "},");
 }
 
+void json_unit_use(struct gs_buf *b, const double unit_cycles[RESOURCE_COUNT], double cycles)
+{
+	gs_buf_puts(b, "\"unit_use\":{");
+	for (int u = 0; u < RESOURCE_COUNT; u++)
+		if (u == RESOURCE_issue || (u >= RESOURCE_fp32 && u <= RESOURCE_ldst))
+			json_add_number(b, resource_name((enum pipeline_resource)u), cycles > 0 ? fmin(1, unit_cycles[u] / cycles) : 0);
+	json_end(b, "},");
+}
+
 /* What was not modelled is there as null, so that scripts find it. */
 void json_memory(struct gs_buf *b, const struct estimate *e)
 {
@@ -191,6 +195,13 @@ void json_memory(struct gs_buf *b, const struct estimate *e)
 	json_add_number_or_null(b, "load_sectors", a->load_sectors);
 	json_add_number_or_null(b, "store_sectors", a->store_sectors);
 	json_add_number_or_null(b, "shared_conflicts", a->shared_conflicts);
+	json_add_number_or_null(b, "store_requests", a->store_requests);
+	json_add_number_or_null(b, "atomic_requests", a->atomic_requests);
+	json_add_number_or_null(b, "texture_requests", a->texture_requests);
+	json_add_number_or_null(b, "private_requests", a->private_requests);
+	json_add_number_or_null(b, "shared_requests", a->shared_requests);
+	json_add_number_or_null(b, "l2_read_bytes", m->l2_read_bytes);
+	json_add_number_or_null(b, "l2_written_bytes", m->l2_written_bytes);
 	json_end(b, "},");
 }
 
@@ -260,6 +271,7 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	json_add_count(b, "iterations", e->iterations);
 	add_convergence(b, &e->fixed_point);
 	json_cycles_by(b, e->by);
+	json_unit_use(b, e->unit_cycles, e->cycles);
 	json_memory(b, e);
 	json_add_number(b, "lane_efficiency", e->lane_efficiency);
 	add_divergence(b, r->launch->facts->code[r->sim->targets[t].arch], e);

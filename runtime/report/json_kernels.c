@@ -73,6 +73,16 @@ static void add_sources(struct gs_buf *b, const struct source_list *sources)
 
 /* ---- a kernel on a target ---- */
 
+/* What the line's cycles are waited or issued for; kinds that it has none of are left out. */
+static void add_stalls(struct gs_buf *b, const struct line_sum *l)
+{
+	gs_buf_puts(b, "\"cycles_by\":{");
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		if (l->by[k] > 0)
+			json_add_number(b, cycle_kind_name((enum cycle_kind)k), l->by[k]);
+	json_end(b, "},");
+}
+
 static void add_line(struct gs_buf *b, const struct line_sum *l, size_t source, uint32_t warp_size)
 {
 	gs_buf_puts(b, "{");
@@ -90,6 +100,18 @@ static void add_line(struct gs_buf *b, const struct line_sum *l, size_t source, 
 		json_add_number(b, "transactions", l->transactions);
 	else
 		gs_buf_puts(b, "\"transactions\":null,");
+	json_add_number(b, "active_lanes", l->warps > 0 ? fmin(warp_size, l->instructions / l->warps) : warp_size);
+	json_add_number_or_null(b, "sectors_per_request", l->requests > 0 ? l->sectors / l->requests : NAN);
+	json_add_number_or_null(b, "bank_conflicts_per_access", l->shared_requests > 0 ? l->bank_conflicts / l->shared_requests : NAN);
+	if (l->requests > 0) {
+		json_add_number(b, "requests", l->requests);
+		json_add_number(b, "sectors", l->sectors);
+	}
+	if (l->shared_requests > 0) {
+		json_add_number(b, "shared_requests", l->shared_requests);
+		json_add_number(b, "bank_conflicts", l->bank_conflicts);
+	}
+	add_stalls(b, l);
 	json_end(b, "},");
 }
 
@@ -200,6 +222,7 @@ static void add_times(struct gs_buf *b, const struct target_stats *s)
 	json_cycles_by(b, s->by);
 	json_add_number(b, "occupancy", s->occupancy_sum / (double)s->launches);
 	json_add_number(b, "sm_use", s->sm_use_sum / (double)s->launches);
+	json_unit_use(b, s->unit_cycles, s->cycles);
 }
 
 static void add_estimate(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, size_t t, struct source_list *sources)

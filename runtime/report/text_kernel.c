@@ -3,6 +3,7 @@
 
 #include "runtime/model/simulation.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static void add_times(struct text *t, const struct target_stats *s)
@@ -32,6 +33,20 @@ static void add_cycles(struct text *t, const struct target_stats *s)
 	char cycles[SHOW_CELL];
 	if (line.len && !line.failed)
 		text_line(t, 4, "  %s cycles: %s", show_count(cycles, s->cycles), line.data);
+	gs_buf_free(&line);
+}
+
+static void add_units(struct text *t, const struct target_stats *s)
+{
+	struct gs_buf line = {0};
+	for (int u = 0; u < RESOURCE_COUNT; u++) {
+		bool unit = u == RESOURCE_issue || (u >= RESOURCE_fp32 && u <= RESOURCE_ldst);
+		if (unit && s->unit_cycles[u] >= 0.005 * s->cycles && s->cycles > 0)
+			gs_buf_printf(&line, "%s%s %.0f%%", line.len ? ", " : "", resource_name((enum pipeline_resource)u),
+			              fmin(100, 100 * s->unit_cycles[u] / s->cycles));
+	}
+	if (line.len && !line.failed)
+		text_line(t, 4, "  units busy: %s", line.data);
 	gs_buf_free(&line);
 }
 
@@ -130,6 +145,7 @@ void text_kernel(struct text *t, const struct kernel_stats *k)
 		add_times(t, s);
 		add_cycles(t, s);
 		add_instructions(t, s);
+		add_units(t, s);
 		add_occupancy(t, &t->sim->targets[g].gpu, s);
 		add_memory(t, &s->longest.memory);
 		add_model(t, s);

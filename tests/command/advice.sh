@@ -54,7 +54,10 @@ copies_found() { told launches_bad && grep -q "'copies'" rules && told launches_
 
 schema() { python3 "$root/tests/command/reports/schema.py" "$root/docs/report.schema.json" faults.json; }
 text() { cat text && grep -q 'advice: conflicts_bad, program.cl:' text && grep -q 'saves about' text; }
-annotated() { "$gpusim" annotate faults.json --kernel coalescing_bad | tee out && grep -q '^saves .*program.cl:.*sectors' out; }
+annotated() {
+	"$gpusim" annotate faults.json --kernel coalescing_bad | tee out && grep -q '^saves .*program.cl:.*sectors' out &&
+		grep -Eq '32\.0 +18\.0 +17 .*in\[' out && grep -Eq '^ +\^ [a-z0-9_]+ [0-9]+%' out
+}
 page() { "$gpusim" report faults.json -o faults.html && grep -q '"rule":"bank-conflicts"' faults.html; }
 switched_off() {
 	GPUSIM_ADVICE=never GPUSIM_REPORT=json,text GPUSIM_OUTPUT=off "$gpusim" run -- "$build/kernels/faults" "$root/kernels" conflicts_bad 2>out
@@ -68,7 +71,61 @@ default_trials() {
 		grep -q "('conflicts_bad', 'bank-conflicts'), ('atomics_bad', 'atomics')\] \[\]" rules
 }
 
+# line KERNEL TEXT MEMBER: that member of the line with that text, in the kernel, rounded
+line() {
+	python3 - faults.json "$root/kernels/faults.cl" "$@" <<'PYTHON'
+import json, sys
+report, source, kernel, text, member = sys.argv[1:]
+lines = open(source).read().split("\n")
+first = next(i for i, l in enumerate(lines) if f"void {kernel}(" in l)
+number = 1 + next(i for i in range(first, len(lines)) if text in lines[i])
+k = next(k for k in json.load(open(report))["kernels"] if k["name"] == kernel)
+l = next(l for l in k["estimates"][0]["lines"] if l["line"] == number)
+print(l[member] if l[member] is None else f"{l[member]:.1f}")
+PYTHON
+}
+# Of each warp: 32 rows of memory, or 4 sectors side by side. 32 rows of one bank take 31 turns more. Half of the lanes go each way.
+lines_tell_why() {
+	[ "$(line coalescing_bad 'in[(i %' sectors_per_request)" = 18.0 ] && # the line's store touches 4
+		[ "$(line coalescing_good 'in[i]' sectors_per_request)" = 4.0 ] &&
+		[ "$(line coalescing_good 'in[i]' bank_conflicts_per_access)" = None ] &&
+		[ "$(line conflicts_bad 'tile[x]' bank_conflicts_per_access)" = 31.0 ] && [ "$(line conflicts_bad 'tile[x]' sectors_per_request)" = None ] &&
+		[ "$(line conflicts_good 'tile[x]' bank_conflicts_per_access)" = 0.0 ] &&
+		[ "$(line divergence_bad 'v * 0.99f' active_lanes)" = 16.0 ] && [ "$(line divergence_good 'v * 0.99f' active_lanes)" = 32.0 ]
+}
+# What lines wait for adds up to their cycles, and those to the kernel's, but for launch, tail.
+stalls_add_up() {
+	python3 - <<'PYTHON'
+import json
+for k in json.load(open("faults.json"))["kernels"]:
+    e = k["estimates"][0]
+    for l in e["lines"]:
+        assert abs(sum(l["cycles_by"].values()) - l["cycles"]) <= 1e-6 * e["cycles"], l
+    own = e["cycles"] - e["cycles_by"]["launch"] - e["cycles_by"]["tail"]
+    assert abs(sum(l["cycles"] for l in e["lines"]) - own) <= 0.01 * e["cycles"], (k["name"], own)
+    assert 0 < max(e["unit_use"].values()) <= 1, e["unit_use"]
+PYTHON
+}
+# 4 Mi floats are read and written once: every level carries their 16 MiB, but DRAM keeps what L2 has from the flush.
+levels_carry_the_bytes() {
+	python3 - <<'PYTHON'
+import json
+r = json.load(open("faults.json"))
+m = next(k for k in r["kernels"] if k["name"] == "coalescing_good")["estimates"][0]["longest"]["memory"]
+g = next(l for l in r["launches"] if l["kernel"] == "coalescing_good")["global"][0]
+print(m)
+assert m["load_requests"] == m["store_requests"] == g / 32 and m["load_sectors"] == m["store_sectors"] == g / 8
+assert abs(m["l2_read_bytes"] - 4 * g) < 0.02 * 4 * g and abs(m["l2_written_bytes"] - 4 * g) < 0.02 * 4 * g
+assert m["shared_requests"] == m["private_requests"] == m["atomic_requests"] == 0
+t = r["targets"][0]
+assert t["l1_gbps"] > t["l2_gbps"] > t["dram_gbps"]
+PYTHON
+}
+
 check "the kernels run" ran
+check "lines have sectors, conflicts and lanes" lines_tell_why
+check "what lines wait for adds up" stalls_add_up
+check "bytes between the levels of memory are told" levels_carry_the_bytes
 check "reads 4 KB apart are found" saves coalescing_bad coalescing 20 60
 check "their line is named" names_line coalescing_bad coalescing 'in[(i %'
 check "reads side by side are not blamed" silent coalescing_good coalescing

@@ -87,10 +87,14 @@ static struct estimate simulated(double issue, double dram)
 static void test_between(void)
 {
 	struct estimate a = simulated(1000, 200), b = simulated(2000, 600), e = {.thread_instructions = 77};
-	struct instruction_count of_a[2] = {{9, 10, 20}, {0, 0, 0}}, of_b[2] = {{9, 30, 40}, {0, 4, 8}}, out[2] = {{5, 0, 0}, {0, 0, 0}};
+	struct instruction_count of_a[2] = {{9, 10, 20, 8, 32}, {0, 0, 0, 0, 0}}, of_b[2] = {{9, 30, 40, 16, 48}, {0, 4, 8, 0, 0}}, out[2] = {{5, 0, 0, 0, 0}, {0, 0, 0, 0, 0}};
 	struct family_between between = {&a, &b, of_a, of_b, 125, 100, 200, 0.25, 0.03};
 	a.spread = 0.04;
 	b.memory.l1_hit = 0.6;
+	a.memory.l2_read_bytes = 1000; /* and 3000 of b */
+	b.memory.l2_read_bytes = 3000;
+	b.accesses.shared_requests = 20;
+	a.unit_cycles[RESOURCE_int] = 4;
 	b.memory.l2_hit = 0.5;
 	flag_add(&b.flags, FLAG_addresses_unknown);
 	estimate_between(&between, 1000, 0, &e);
@@ -102,6 +106,9 @@ static void test_between(void)
 	CU_ASSERT_EQUAL(e.register_bank_conflicts, 125);
 	CU_ASSERT_EQUAL(e.memory.requests, 1250);
 	CU_ASSERT_EQUAL(e.memory.dram_read_bytes, 30000);
+	CU_ASSERT_EQUAL(e.memory.l2_read_bytes, 1500);
+	CU_ASSERT_EQUAL(e.accesses.shared_requests, 5);
+	CU_ASSERT_EQUAL(e.unit_cycles[RESOURCE_int], 3);
 	CU_ASSERT_DOUBLE_EQUAL(e.memory.l1_hit, 0.3, 1e-12);
 	CU_ASSERT_EQUAL(e.memory.l2_hit, 0.5); /* a's is not known */
 	CU_ASSERT_EQUAL(e.fixed_point.history[0], 1250); /* of a, which is nearer, times 125 / 100 */
@@ -112,6 +119,7 @@ static void test_between(void)
 	CU_ASSERT_EQUAL(e.flags, ((flag_set)1 << FLAG_sampled | (flag_set)1 << FLAG_addresses_unknown));
 	instructions_between(&between, out, 2);
 	CU_ASSERT(out[0].threads == 5 && out[0].warps == 15 && out[0].transactions == 25);
+	CU_ASSERT(out[0].requests == 10 && out[0].sectors == 36);
 	CU_ASSERT(out[1].threads == 0 && out[1].warps == 1 && out[1].transactions == 2);
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BAR = 8, CONTEXT = 1 };
+enum { BAR = 6, CONTEXT = 1, COST = 48 /* columns before the number of a line */ };
 
 struct annotated_source {
 	const json_t *report;
@@ -27,28 +27,60 @@ static const json_t *line_at(const json_t *lines, size_t source, size_t number)
 	return NULL;
 }
 
+/* A cell of a number, or of blanks where the report has none. */
+static void print_number(const json_t *line, const char *name, int width)
+{
+	if (line && doc_has(line, name))
+		printf("%*.1f ", width, doc_number(line, name));
+	else
+		printf("%*s ", width, "");
+}
+
 static void print_cost(const struct annotated_source *a, const json_t *line, double all)
 {
-	char executions[SHOW_CELL], transactions[SHOW_CELL] = "";
+	char executions[SHOW_CELL], bar[BAR + 1] = "";
 	double share = all > 0 ? doc_number(line, "cycles") / all : 0;
-	char bar[BAR + 1] = "";
 	if (!line) {
-		printf("%7s %-*s %10s %6s %12s ", "", BAR, "", "", "", "");
+		printf("%*s", COST, "");
 		return;
 	}
 	memset(bar, '#', (size_t)(share * BAR + 0.5));
-	if (doc_has(line, "transactions"))
-		show_count(transactions, doc_number(line, "transactions"));
-	printf("%s%6.1f%% %-*s%s %10s %5.0f%% %12s ",
-	       show_style(a->colours, share >= 0.2 ? SHOW_HOT : share >= 0.05 ? SHOW_WARM : SHOW_PLAIN), 100 * share, BAR, bar,
-	       show_style(a->colours, SHOW_PLAIN), show_count(executions, doc_number(line, "executions")),
-	       100 * doc_number(line, "lane_efficiency"), transactions);
+	printf("%s%6.1f%% %-*s%s %8s ", show_style(a->colours, share >= 0.2 ? SHOW_HOT : share >= 0.05 ? SHOW_WARM : SHOW_PLAIN),
+	       100 * share, BAR, bar, show_style(a->colours, SHOW_PLAIN), show_count(executions, doc_number(line, "executions")));
+	print_number(line, "active_lanes", 5);
+	print_number(line, "sectors_per_request", 7);
+	print_number(line, "bank_conflicts_per_access", 9);
+}
+
+/* What a line spends most of its cycles on, under the line; only of those that matter. */
+static void print_stalls(const struct annotated_source *a, const json_t *line, double all)
+{
+	const json_t *by = doc_member(line, "cycles_by");
+	double cycles = doc_number(line, "cycles"), below = cycles * 2;
+	if (!line || !(cycles >= 0.05 * all) || !json_object_size(by))
+		return;
+	printf("%*s%s", COST + 6, "", show_style(a->colours, SHOW_DIM));
+	for (int shown = 0; shown < 4; shown++) {
+		const char *key, *most = NULL;
+		json_t *value;
+		double n = 0;
+		json_object_foreach((json_t *)by, key, value)
+			if (json_number_value(value) < below && json_number_value(value) > n) {
+				n = json_number_value(value);
+				most = key;
+			}
+		if (!most || n < 0.05 * cycles)
+			break;
+		printf("%s%.16s %.0f%%", shown ? ", " : "^ ", most, 100 * n / cycles);
+		below = n;
+	}
+	printf("%s\n", show_style(a->colours, SHOW_PLAIN));
 }
 
 /* Prints what fits into the rest of the line. Tabs become blanks, control characters '?'. */
 static void print_text(const char *text, size_t length)
 {
-	enum { COLUMNS = SHOW_WIDTH - 54, TAB = 4 };
+	enum { COLUMNS = SHOW_WIDTH - COST - 6, TAB = 4 };
 	size_t column = 0;
 	for (size_t i = 0; i < length && column < COLUMNS; i++) {
 		unsigned char c = (unsigned char)text[i];
@@ -81,16 +113,17 @@ static void print_source(const struct annotated_source *a, const json_t *lines, 
 	bool gap = false, any = false;
 	struct gs_buf name = {0};
 	show_name(&name, doc_text(s, "name"), 80);
-	printf("%7s %-*s %10s %6s %12s %5s %s\n", "cycles", BAR, "", "executions", "lanes", "transactions", "line",
+	printf("%7s %-*s %8s %5s %7s %9s %5s %s\n", "cycles", BAR, "", "executed", "lanes", "sectors", "conflicts", "line",
 	       name.data ? name.data : "");
 	for (; *text; number++) {
 		size_t length = strcspn(text, "\n");
 		if (is_shown(a, lines, source, number)) {
 			if (gap && any)
-				printf("%53s...\n", "");
+				printf("%*s...\n", COST + 5, "");
 			print_cost(a, line_at(lines, source, number), all);
 			printf("%s%5zu%s ", show_style(a->colours, SHOW_DIM), number, show_style(a->colours, SHOW_PLAIN));
 			print_text(text, length);
+			print_stalls(a, line_at(lines, source, number), all);
 			any = true;
 		}
 		gap = !is_shown(a, lines, source, number);

@@ -43,7 +43,11 @@ static const struct field {
 	ANY(NUMBER_OR_NAN, memory.shared_factor),
 	ANY(NUMBER_OR_NAN, memory.atomics), ANY(NUMBER_OR_NAN, memory.load_latency), ANY(NUMBER_OR_NAN, accesses.load_requests),
 	ANY(NUMBER_OR_NAN, accesses.load_sectors), ANY(NUMBER_OR_NAN, accesses.store_sectors),
-	ANY(NUMBER_OR_NAN, accesses.shared_conflicts), FIELD(COUNT32, flags, (UINT32_C(1) << FLAG_COUNT) - 1),
+	ANY(NUMBER_OR_NAN, accesses.shared_conflicts), ANY(NUMBER_OR_NAN, accesses.store_requests),
+	ANY(NUMBER_OR_NAN, accesses.atomic_requests), ANY(NUMBER_OR_NAN, accesses.texture_requests),
+	ANY(NUMBER_OR_NAN, accesses.private_requests), ANY(NUMBER_OR_NAN, accesses.shared_requests),
+	ANY(NUMBER_OR_NAN, memory.l2_read_bytes), ANY(NUMBER_OR_NAN, memory.l2_written_bytes), ANY(NUMBER, unit_cycles),
+	FIELD(COUNT32, flags, (UINT32_C(1) << FLAG_COUNT) - 1),
 #undef LINE
 #undef ANY
 #undef FIELD

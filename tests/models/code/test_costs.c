@@ -3,6 +3,7 @@
 
 #include "tests/models/code_builder.h"
 #include "models/code/costs.h"
+#include "models/code/peaks.h"
 
 #include <string.h>
 
@@ -401,12 +402,27 @@ static void test_graph_as_text(void)
 	gs_buf_free(&text);
 }
 
+/* 15 SMs at 0.7 GHz: 2 warps of fused multiply-adds in a cycle, one access of 128 bytes in L1, 12 slices of L2 that give 32 bytes each. An
+ * interconnect that carries less bounds L2. */
+static void test_peaks_of_gtx480(void)
+{
+	struct gpu gpu = test_gpu("gtx480", NULL);
+	CU_ASSERT_DOUBLE_EQUAL(gpu_peak_gflops(&gpu, CODE_fp32_fma), 2 * 2 * 32 * 15 * 0.7, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(gpu_l1_gbps(&gpu), 128 * 15 * 0.7, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(gpu_l2_gbps(&gpu), 12 * 32 * 0.7, 1e-9);
+	gpu.icnt_slice_flits = 0.5;
+	CU_ASSERT_DOUBLE_EQUAL(gpu_l2_gbps(&gpu), 12 * 16 * 0.7, 1e-9);
+	gpu.icnt_sm_flits = 0.25;
+	CU_ASSERT_DOUBLE_EQUAL(gpu_l2_gbps(&gpu), 15 * 8 * 0.7, 1e-9);
+}
+
 void add_costs_tests(void)
 {
 	CU_pSuite s = CU_add_suite("costs", NULL, NULL);
 	CU_add_test(s, "every instruction class on a GTX 480", test_every_class_on_gtx480);
 	CU_add_test(s, "classes on a GPU with units of all kinds", test_classes_on_a_gpu_with_all_units);
 	CU_add_test(s, "loads and stores by space on a GTX 480", test_memory_on_gtx480);
+	CU_add_test(s, "peak rates of a GTX 480", test_peaks_of_gtx480);
 	CU_add_test(s, "counts of units and names of resources", test_counts_of_units);
 	CU_add_test(s, "longest path of a block, as in Fig. 4", test_longest_path_of_a_block);
 	CU_add_test(s, "independent instructions go at the fetches' pace",

@@ -68,6 +68,8 @@ static void lines_sent_for_others_take_their_time_only(void)
 		for (uint64_t end = 100; !arrivals.count && end < 10000; end += 100)
 			CU_ASSERT_EQUAL_FATAL(memory_advance(m, end, note_arrival, &arrivals), 0);
 		memory_count(m, 1000, &counts);
+		CU_ASSERT_EQUAL(counts.l2_read_bytes, 32);
+		CU_ASSERT_EQUAL(counts.l2_written_bytes, 0);
 		last[n] = arrivals.last;
 		read[n] = (uint64_t)counts.dram_read_bytes;
 		memory_free(m);

@@ -224,6 +224,8 @@ static void a_walk_counts_what_each_level_serves(void)
 	CU_ASSERT_EQUAL(walk.memory.requests, 8192);
 	CU_ASSERT_DOUBLE_EQUAL(walk.memory.l1_hit, (4096.0 - 4) / 8192, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(walk.memory.l2_hit, 3.0 / 4100, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(walk.memory.l2_read_bytes, 4100 * 128, 0.5);
+	CU_ASSERT_EQUAL(walk.memory.l2_written_bytes, 0);
 	CU_ASSERT_DOUBLE_EQUAL(walk.memory.dram_read_bytes, 4097 * 128, 0.5);
 	CU_ASSERT_DOUBLE_EQUAL(walk.dram_cycles, 4097 * 128 / (900.0 / 1.53), 1e-6);
 	CU_ASSERT_DOUBLE_EQUAL(walk.load_latency, (4092.0 * 28 + 3 * 212 + 4097 * 302.0) / 8192, 1e-6);

@@ -54,7 +54,8 @@ static void cycles_go_to_what_is_behind_them(void)
 {
 	struct built_code b;
 	struct gpu gpu = test_gpu("gtx480", NULL);
-	const struct instruction_count counts[] = {{320, 10, 10}, {320, 10, 0}, {640, 20, 0}, {640, 20, 0}};
+	const struct instruction_count counts[] = {{.threads = 320, .warps = 10, .transactions = 10}, {.threads = 320, .warps = 10},
+	                                           {.threads = 640, .warps = 20}, {.threads = 640, .warps = 20}};
 	double by[CYCLE_KIND_COUNT] = {[CYCLES_issue] = 30, [CYCLES_barrier] = 8, [CYCLES_dependency] = 12, [CYCLES_tail] = 99};
 	double cycles[4];
 	two_blocks(&b);
@@ -91,12 +92,29 @@ static void accesses_are_counted_as_hardware_does(void)
 	CU_ASSERT_EQUAL(n.load_sectors, 18);
 	CU_ASSERT_EQUAL(n.store_sectors, 6);
 	CU_ASSERT_EQUAL(n.shared_conflicts, 4);
+	CU_ASSERT_EQUAL(n.store_requests, 4);
+	CU_ASSERT_EQUAL(n.shared_requests, 4);
+	CU_ASSERT_EQUAL(n.atomic_requests + n.texture_requests + n.private_requests, 0);
+	/* The same by instruction, and from these. Shared memory has no sectors. */
+	struct instruction_count counts[3] = {{0}};
+	struct access_counts sum;
+	CU_ASSERT_EQUAL(count_warp_executions(&w, 1, counts), 0);
+	CU_ASSERT(counts[0].requests == 4 && counts[0].sectors == 18);
+	CU_ASSERT(counts[1].requests == 4 && counts[1].sectors == 6);
+	CU_ASSERT(counts[2].requests == 0 && counts[2].sectors == 0 && counts[2].transactions == 8);
+	sum_accesses(&b.code, counts, &sum);
+	CU_ASSERT(!memcmp(&n, &sum, sizeof n));
 	/* Without addresses the sectors are not known. Everything else is. */
 	paths[0].requests = paths[1].requests = NULL;
 	CU_ASSERT_EQUAL(count_accesses(&w, 2, &n), 0);
 	CU_ASSERT_EQUAL(n.load_requests, 8);
 	CU_ASSERT_TRUE(isnan(n.load_sectors) && isnan(n.store_sectors));
 	CU_ASSERT_EQUAL(n.shared_conflicts, 8);
+	memset(counts, 0, sizeof counts);
+	CU_ASSERT_EQUAL(count_warp_executions(&w, 1, counts), 0);
+	CU_ASSERT(counts[0].requests == 0 && counts[0].warps == 4);
+	sum_accesses(&b.code, counts, &sum);
+	CU_ASSERT_TRUE(sum.load_requests == 4 && isnan(sum.load_sectors) && isnan(sum.store_sectors));
 }
 
 static void a_fused_multiply_add_is_two_operations(void)

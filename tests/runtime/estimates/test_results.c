@@ -43,11 +43,13 @@ static void fill_estimate(struct estimate *e, uint32_t *random)
 	e->simulated_fraction = 0.25;
 	e->lane_efficiency = 0.75;
 	e->spread = 0.125;
-	e->memory = (struct memory_statistics){NAN, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-	e->accesses = (struct access_counts){1, NAN, 2, 3};
+	e->memory = (struct memory_statistics){NAN, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+	e->accesses = (struct access_counts){1, NAN, 2, 3, 4, 5, 6, 7, 8};
+	for (int u = 0; u < RESOURCE_COUNT; u++)
+		e->unit_cycles[u] = u + 0.25;
 }
 
-static const struct instruction_count instructions[INSTRUCTIONS] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+static const struct instruction_count instructions[INSTRUCTIONS] = {{1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}, {11, 12, 13, 14, 15}};
 
 /* NAN is the same bytes, too. Names are compared as text: two files may have a literal at two addresses. */
 static bool same(const struct estimate *a, const struct estimate *b)
