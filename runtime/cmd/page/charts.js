@@ -6,7 +6,7 @@ function stack(by, small) {
   const label = parts.slice(0, 5).map(p => `${kindName(p.kind)} ${percent(p.share)}`).join(', ');
   return el('div', {class: small ? 'stack small' : 'stack', role: 'img', 'aria-label': 'Cycles: ' + label, title: label},
     parts.map(p => fill(el('i', {class: 'k-' + p.kind.replace(/\W/g, '')}),
-      {style: `width:${(100 * p.share).toFixed(3)}%`}, [!small && p.share > 0.11 ? `${kindName(p.kind)} ${percent(p.share)}` : null])));
+      {style: `width:${(100 * p.share).toFixed(3)}%`}, [!small && p.share * pictureWidth(1150) > 7.2 * kindName(p.kind).length + 44 ? `${kindName(p.kind)} ${percent(p.share)}` : null])));
 }
 
 function stackTable(by, clock) {
@@ -38,9 +38,21 @@ function freePlace(circles, width, places, make) {
   return make(...(places.find(free) || places[0]));
 }
 
-function roofline(name) {
+/* Text on the line from a to b, which goes up, at the first place where no circle [x, y, radius] touches it. */
+function alongSlope(circles, a, b, text) {
+  const length = Math.hypot(b[0] - a[0], b[1] - a[1]), u = [(b[0] - a[0]) / length, (b[1] - a[1]) / length], width = 6.6 * text.length;
+  const from = at => [a[0] + u[0] * at, a[1] + u[1] * at];
+  const apart = (at, [cx, cy, r]) => { const [x, y] = from(at), along = Math.max(0, Math.min(width, (cx - x) * u[0] + (cy - y) * u[1])); return Math.hypot(cx - x - u[0] * along, cy - y - u[1] * along) > r + 16; };
+  const places = Array.from({length: 12}, (_, i) => 10 + i * (length - width - 20) / 11).filter(at => at >= 10);
+  const at = places.find(p => circles.every(c => apart(p, c)));
+  const [x, y] = from(at === undefined ? 10 : at);
+  return svg('text', {transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${(Math.atan2(u[1], u[0]) * 180 / Math.PI).toFixed(1)})`, dy: -5, class: 'roof-text dim-text'}, text);
+}
+
+/* Of all kernels, or of the points given: {k, e, w, label}. */
+function roofline(name, given) {
   const t = targetOf(name), W = pictureWidth(1000), H = 400, left = 62, bottom = 46, top = 14, right = 16;
-  const points = data.kernels.map(k => ({k, w: work(k, name), e: estimateOf(k, name)})).filter(p => p.w && p.w.intensity > 0 && p.w.gflops > 0);
+  const points = (given || data.kernels.map(k => ({k, w: work(k, name), e: estimateOf(k, name), label: k.name}))).filter(p => p.w && p.w.intensity > 0 && p.w.gflops > 0);
   const ridge = t.fp32_gflops / t.dram_gbps;
   const xs = points.map(p => p.w.intensity).concat([ridge, 0.1]), ys = points.map(p => p.w.gflops).concat([t.fp32_gflops]);
   const x0 = Math.floor(log10(Math.min(...xs))), x1 = Math.ceil(log10(Math.max(...xs) * 3));
@@ -64,21 +76,25 @@ function roofline(name) {
     g.append(svg('path', {d: roof(t.fp64_gflops), class: 'roof second'}));
     labels.push(flat(t.fp64_gflops, `FP64 ${count(t.fp64_gflops * 1e9)}FLOP/s`, 'roof-text dim-text'));
   }
-  const slope = `memory ${count(t.dram_gbps * 1e9)}B/s`, least = Math.max(10 ** (x0 + 0.25), 10 ** y0 * 1.6 / t.dram_gbps);
-  labels.push(freePlace(circles, 7 * slope.length, [1, 2, 4, 8, 16].map(n => least * n).filter(n => n === least || n * t.dram_gbps < t.fp32_gflops)
-    .map(n => [X(n) + 8 + 7 * slope.length, clampY(n * t.dram_gbps) + 14]), (x, y) => svg('text', {x: x - 7 * slope.length, y, class: 'roof-text dim-text'}, slope)));
-  g.append(svg('text', {x: (left + W) / 2, y: H - 8, 'text-anchor': 'middle', class: 'dim-text'}, 'operations per byte of memory'),
+  for (const [level, gbps] of [['DRAM', t.dram_gbps], ['L2', t.l2_gbps], ['L1', t.l1_gbps]]) {
+    if (!gbps) continue;
+    const slope = `${level} ${count(gbps * 1e9)}B/s`, low = Math.max(10 ** x0, 10 ** y0 / gbps);
+    if (level !== 'DRAM') g.append(svg('path', {d: `M${X(low)} ${clampY(low * gbps)} L${X(t.fp32_gflops / gbps)} ${clampY(t.fp32_gflops)} L${X(ridge)} ${clampY(t.fp32_gflops)}`, class: 'roof thin'}));
+    labels.push(alongSlope(circles, [X(low), clampY(low * gbps)], [X(t.fp32_gflops / gbps), clampY(t.fp32_gflops)], slope));
+  }
+  g.append(svg('text', {x: (left + W) / 2, y: H - 8, 'text-anchor': 'middle', class: 'dim-text'}, 'operations per byte'),
     svg('text', {transform: `translate(14 ${(H - bottom) / 2}) rotate(-90)`, 'text-anchor': 'middle', class: 'dim-text'}, 'GFLOP/s'));
-  const placed = [];
+  const placed = [], near = (p, q) => Math.abs(X(p.w.intensity) - X(q.w.intensity)) < 9 && Math.abs(clampY(p.w.gflops) - clampY(q.w.gflops)) < 9;
+  if (given) points.forEach(p => { p.text = points.filter(q => near(p, q)).map(q => q.label).join(', '); });
   points.sort((a, b) => b.e.total_ns - a.e.total_ns).forEach(p => {
     const x = X(p.w.intensity), y = clampY(p.w.gflops), r = radius(p);
-    const link = svg('a', {href: '#/kernel/' + encodeURIComponent(p.k.name), 'aria-label': `${p.k.name}: ${count(p.w.gflops)} GFLOP/s at ${count(p.w.intensity)} operations per byte`},
-      svg('circle', {cx: x, cy: y, r, class: 'point' + (p.w.measured || t.memory === 'perfect' ? '' : ' hollow')}, svg('title', {}, `${p.k.name}: ${count(p.w.gflops)} GFLOP/s, ${count(p.w.intensity)} FLOP/B`)));
+    const link = svg('a', {href: '#/kernel/' + encodeURIComponent(p.k.name), 'aria-label': `${p.label}: ${count(p.w.gflops)} GFLOP/s at ${count(p.w.intensity)} operations per byte`},
+      svg('circle', {cx: x, cy: y, r, class: 'point' + (p.w.measured || t.memory === 'perfect' ? '' : ' hollow')}, svg('title', {}, `${p.label}: ${count(p.w.gflops)} GFLOP/s, ${count(p.w.intensity)} FLOP/B`)));
     g.append(link);
     if (placed.length < 14 && placed.every(q => Math.abs(q[0] - x) > 90 || Math.abs(q[1] - y) > 14)) {
       placed.push([x, y]);
       const right = x > W - 150;
-      g.append(svg('text', {x: right ? x - r - 4 : x + r + 4, y: y + 4, 'text-anchor': right ? 'end' : 'start'}, p.k.name.length > 24 ? p.k.name.slice(0, 22) + '\u2026' : p.k.name));
+      g.append(svg('text', {x: right ? x - r - 4 : x + r + 4, y: y + 4, 'text-anchor': right ? 'end' : 'start'}, p.text || (p.label.length > 24 ? p.label.slice(0, 22) + '\u2026' : p.label)));
     }
   });
   g.append(...labels);

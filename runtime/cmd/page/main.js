@@ -82,8 +82,8 @@ function rooflinePanel() {
   const panel = el('section', {class: 'card', 'aria-labelledby': 'roof-title'}, el('div', {class: 'bar-row'}, el('h2', {id: 'roof-title'}, `Roofline of ${t.title}`), targetTabs()),
     el('p', {class: 'lead'}, points.length ? `Kernels by operations per byte; larger points take more time. Bytes are ${of}.`
       : 'No kernel does floating-point operations on memory: there is nothing to place.'));
-  if (points.length) panel.append(picture, el('details', {}, el('summary', {}, 'Numbers'), plain('Roofline', ['kernel', 'operations', 'bytes', 'FLOP/B', 'GFLOP/s', 'of peak', 'GB/s'], points.map(p => [kernelLink(p.k),
-    count(p.w.flops), bytes(Math.round(p.w.size)), count(p.w.intensity), count(p.w.gflops), percent(p.w.gflops / t.fp32_gflops, 1), count(p.w.gbps)]))));
+  if (points.length) panel.append(picture, el('details', {}, el('summary', {}, 'Numbers'), plain('Roofline', ['kernel', 'operations', 'bytes', 'FLOP/B', 'at L2', 'at L1', 'GFLOP/s', 'of peak', 'GB/s'], points.map(p => [kernelLink(p.k),
+    count(p.w.flops), bytes(Math.round(p.w.size)), count(p.w.intensity), ...['L2', 'L1'].map(l => intensityAt(p.e, l)), count(p.w.gflops), percent(p.w.gflops / t.fp32_gflops, 1), count(p.w.gbps)]))));
   return panel;
 }
 
@@ -117,24 +117,6 @@ function about() {
 }
 
 /* ---- a kernel ---- */
-
-function memoryPanel(e) {
-  const m = e.longest && e.longest.memory || {}, rows = [], add = (name, value, help) => rows.push([name, value, el('span', {class: 'dim'}, help)]);
-  const loads = e.lines ? sum(e.lines, l => l.transactions) : 0;
-  add('Asked for', bytes(Math.round((e.loaded_bytes || 0) + (e.stored_bytes || 0))), `work-items load ${bytes(Math.round(e.loaded_bytes || 0))} and store ${bytes(Math.round(e.stored_bytes || 0))}, all launches`);
-  if (loads) add('Transactions, all launches', count(loads), 'that memory instructions of warps fall apart into, local memory included');
-  const longest = [['requests', 'Requests', count, 'memory instructions of warps'], ['transactions', 'Transactions', count, 'lines or sectors that these ask for'], ['sectors_per_load', 'Sectors per load', x => x.toFixed(1), 'of 32 bytes; 4 where a warp reads floats side by side'], ['l1_hit', 'L1 hits', x => percent(x, 1), 'of loads'],
-    ['l2_hit', 'L2 hits', x => percent(x, 1), 'of sectors asked for at L2'], ['dram_read_bytes', 'Read from memory', x => bytes(Math.round(x)), 'between L2 and DRAM'], ['dram_written_bytes', 'Written to memory', x => bytes(Math.round(x)), 'between L2 and DRAM'],
-    ['dram_share', 'Memory busy', percent, 'of its bandwidth'], ['l2_share', 'L2 busy', percent, 'of its bandwidth'], ['load_latency', 'Latency', x => Math.round(x) + ' cycles', 'of loads that miss L1'],
-    ['shared_factor', 'Local memory bank conflicts', x => x.toFixed(2) + '\u00d7', 'accesses per instruction on local memory'], ['atomics', 'Atomics', count, 'operations of lanes at L2']];
-  if (m.load_sectors && m.load_requests) m.sectors_per_load = m.load_sectors / m.load_requests;
-  for (const [key, name, format, help] of longest) if (m[key] !== null && m[key] !== undefined) add(name, format(m[key]), help);
-  const panel = el('section', {class: 'card', 'aria-labelledby': 'memory-title'}, el('h2', {id: 'memory-title'}, 'Memory'));
-  if (m.l1_hit === null || m.l1_hit === undefined) panel.append(el('p', {class: 'lead'}, targetOf(e.target).memory === 'hierarchy' ? 'Nothing of this launch was seen in L1: it has no loads from global memory, or no addresses of them are known.'
-    : 'Memory below L1 was not modelled in this run (GPUSIM_MEMORY=hierarchy does that): hit rates and traffic are not known.'));
-  panel.append(el('p', {class: 'lead'}, 'Of the longest launch, where nothing else is said.'), plain('Memory', ['what', 'how much', ''], rows));
-  return panel;
-}
 
 /* How much each limit of an SM would allow alone, and which limit applies. */
 function occupancyLimits(e) {
@@ -178,7 +160,7 @@ function kernelPage(k) {
       el('div', {class: 'grid', style: 'margin:.4rem 0 1rem;grid-template-columns:repeat(auto-fit,minmax(12rem,1fr))'}, [[time(e.total_ns), `${plural(e.launches, 'launch', 'es')} on ${t.title}`], [time(e.average_ns), `average; ${time(e.min_ns)} to ${time(e.max_ns)}`],
         [kindName(e.limiter), 'limits it'], [percent(e.lane_efficiency), `of lanes active; ${count(e.warp_instructions)} warp instructions`]].map(([big, small]) => el('div', {}, el('div', {class: 'big'}, big), el('div', {class: 'dim'}, small)))),
       el('h3', {}, 'Where the cycles go'), stack(e.cycles_by || {}), el('div', {style: 'height:.6rem'}), stackTable(e.cycles_by || {}, t.clock_mhz)),
-    advicePanel(k), el('div', {class: 'two'}, occupancyPanel(e), memoryPanel(e)), sourcePanel(e), launchPanel(k)];
+    advicePanel(k), usePanel(e), el('div', {class: 'two'}, occupancyPanel(e), memoryPanel(e)), memoryChart(e), kernelRoofline(k, e), sourcePanel(e), launchPanel(k)];
 }
 
 /* ---- downloads, theme, routes ---- */

@@ -238,7 +238,7 @@ static void add_flag_texts(struct aggregation *a)
 
 json_t *page_data(const json_t *report)
 {
-	static const char *const same[] = {"schema", "tool", "run", "targets", "transfers", "advice", "summary", "not_modelled", "cost"};
+	static const char *const same[] = {"schema", "tool", "run", "targets", "transfers", "advice", "no_advice", "summary", "not_modelled", "cost"};
 	struct aggregation a = {.report = report, .page = json_object()};
 	for (size_t i = 0; i < GS_ARRAY_LEN(same); i++)
 		json_object_set(a.page, same[i], json_object_get(report, same[i]));

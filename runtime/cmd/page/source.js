@@ -26,6 +26,19 @@ function highlight(line, comment) {
   return out;
 }
 
+const COLUMNS = [['line', 'in the source'], ['cycles', 'share of the kernel\u2019s cycles'], ['executions', 'by work-items'], ['lanes', 'of a warp that are active, in the mean'],
+  ['sectors', 'of 32 bytes that a request of a warp touches; 4 where lanes read floats side by side'], ['conflicts', 'turns that an access to local memory takes beyond what its bytes need'],
+  ['why', 'what most of its cycles go to'], ['', '']];
+
+/* The cells of a line after its share of the cycles, or empty ones. */
+function lineCells(l) {
+  const number = x => x === null || x === undefined ? '' : x.toFixed(1), reasons = l ? shares(l.cycles_by || {}).filter(p => p.share >= 0.05).slice(0, 4) : [];
+  const cells = l ? [count(l.executions), l.active_lanes === undefined ? percent(l.lane_efficiency) : number(l.active_lanes), number(l.sectors_per_request), number(l.bank_conflicts_per_access)] : ['', '', '', ''];
+  const moved = l && l.transactions ? count(l.transactions) + ' transactions' : null;
+  return cells.map((c, i) => el('td', {title: i > 1 && c !== '' ? moved : null}, c)).concat(el('td', {class: 'left why', title: reasons.map(p => `${kindName(p.kind)} ${percent(p.share)}`).join(', ')},
+    reasons.length ? [el('span', {class: 'swatch k-' + reasons[0].kind.replace(/\W/g, ''), 'aria-hidden': 'true'}), kindName(reasons[0].kind), ' ', percent(reasons[0].share)] : ''));
+}
+
 function sourceTable(e, index, lines) {
   const source = data.sources[index], text = source.text, all = e.cycles;
   const byLine = new Map(lines.map(l => [l.line, l]));
@@ -36,21 +49,19 @@ function sourceTable(e, index, lines) {
   rows.forEach((row, i) => {
     const n = i + 1, l = byLine.get(n), code = highlight(row, comment);
     if (!near(n)) { gap = true; return; }
-    if (gap) body.append(el('tr', {}, el('td', {colspan: 6, class: 'left dim'}, '\u22ef')));
+    if (gap) body.append(el('tr', {}, el('td', {colspan: COLUMNS.length, class: 'left dim'}, '\u22ef')));
     gap = false;
     const share = l && all ? l.cycles / all : 0;
     body.append(el('tr', {id: `line-${index}-${n}`, class: l && l.cycles === hottest && hottest > 0 ? 'hot' : null},
       el('td', {class: 'n'}, n),
       l ? el('td', {style: `background:rgba(var(--heat),${(0.55 * Math.sqrt(share)).toFixed(3)})`}, percent(share, 1)) : el('td'),
-      el('td', {}, l ? count(l.executions) : ''), el('td', {}, l ? percent(l.lane_efficiency) : ''),
-      el('td', {}, l && l.transactions !== null ? count(l.transactions) : ''), el('td', {class: 'code'}, code)));
+      ...lineCells(l), el('td', {class: 'code'}, code)));
   });
   if (!text) lines.forEach(l => body.append(el('tr', {}, el('td', {class: 'n'}, l.line), el('td', {}, percent(l.cycles / all, 1)),
-    el('td', {}, count(l.executions)), el('td', {}, percent(l.lane_efficiency)), el('td', {}, l.transactions === null ? '' : count(l.transactions)), el('td', {class: 'code dim'}, '(its text is not in the report)'))));
-  const help = ['in the source', 'share of the kernel\u2019s cycles', 'by work-items', 'of a warp\u2019s lanes that are active', 'that the line\u2019s accesses to memory fall apart into', visible(source.name)];
+    ...lineCells(l), el('td', {class: 'code dim'}, '(its text is not in the report)'))));
   return el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Source ' + visible(source.name)},
     el('table', {class: 'source'}, el('caption', {class: 'hidden'}, 'Source with the cost of each line'),
-      el('thead', {}, el('tr', {}, ['line', 'cycles', 'executions', 'lanes', 'transactions', visible(source.name)].map((t, i) => el('th', {scope: 'col', title: help[i], class: i === 5 ? 'left' : null}, t)))), body));
+      el('thead', {}, el('tr', {}, COLUMNS.map(([title, help], i) => el('th', {scope: 'col', title: help || visible(source.name), class: i > 5 ? 'left' : null}, title || visible(source.name))))), body));
 }
 
 function sourcePanel(e) {
@@ -61,7 +72,7 @@ function sourcePanel(e) {
     return panel;
   }
   const hot = lines.slice().sort((a, b) => b.cycles - a.cycles).slice(0, 5).filter(l => l.cycles > 0.02 * e.cycles);
-  panel.append(el('p', {class: 'lead'}, 'Cycles of each line, how often work-items executed it, how many lanes of its warps were active and into how many transactions its memory accesses fell apart. A wait counts for the instruction that is waited for.'));
+  panel.append(el('p', {class: 'lead'}, 'Cycles of each line, how often work-items executed it, active lanes per warp, sectors per request, bank conflicts per access to local memory, and what most of its cycles go to. A wait counts for the instruction that is waited for.'));
   if (hot.length) panel.append(el('p', {}, 'Hottest lines: ', hot.map((l, i) => [i ? ', ' : '', el('a', {href: `#line-${l.source}-${l.line}`, onclick: event => jump(event, l)}, `${l.line} (${percent(l.cycles / e.cycles)})`)])));
   for (const index of [...new Set(lines.map(l => l.source))]) panel.append(sourceTable(e, index, lines.filter(l => l.source === index)));
   const other = sum(e.lines.filter(l => l.source === null), l => l.cycles);

@@ -51,9 +51,10 @@ function sortable(caption, columns, rows, first) {
   return {table, filter};
 }
 
-/* A plain table of facts. */
+/* A plain table of facts. The column that explains the others goes below them on a narrow screen. */
+const helps = title => title === '' || title === 'what it is';
 function plain(caption, titles, rows) {
-  return el('div', {class: 'scroll'}, el('table', {}, el('caption', {class: 'hidden'}, caption),
-    el('thead', {}, el('tr', {}, titles.map((t, i) => el('th', {scope: 'col', class: i && t && t !== 'what it is' ? null : 'left'}, t)))),
-    el('tbody', {}, rows.map(r => el('tr', {}, r.map((c, i) => i ? el('td', {class: titles[i] === '' || titles[i] === 'what it is' ? 'left wrap' : null}, c) : el('th', {scope: 'row', class: 'left'}, c)))))));
+  return el('div', {class: 'scroll'}, el('table', {class: titles.some((t, i) => i && helps(t)) ? 'helped of-' + titles.length : null}, el('caption', {class: 'hidden'}, caption),
+    el('thead', {}, el('tr', {}, titles.map((t, i) => el('th', {scope: 'col', class: i && !helps(t) ? null : 'left'}, t)))),
+    el('tbody', {}, rows.map(r => el('tr', {}, r.map((c, i) => i ? el('td', {class: helps(titles[i]) ? 'left wrap' : null}, c) : el('th', {scope: 'row', class: 'left'}, c)))))));
 }

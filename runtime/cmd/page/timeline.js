@@ -33,7 +33,8 @@ function timelinePanel(name) {
     g.replaceChildren(clip);
     lanes.forEach((l, i) => g.append(svg('text', {x: 4, y: top + i * lane + 21, class: 'dim-text'}, l.lane ? '' : 'queue ' + l.queue),
       svg('line', {x1: left, x2: W, y1: top + (i + 1) * lane - 2, y2: top + (i + 1) * lane - 2, class: 'axis'})));
-    const step = 10 ** Math.floor(log10(to - from)), every = (to - from) / step < 2 ? step / 5 : (to - from) / step < 5 ? step / 2 : step;
+    /* Labels take 70 pixels each. */
+    const least = (to - from) / Math.max((W - left) / 70, 2), step = 10 ** Math.floor(log10(least)), every = step * [1, 2, 5, 10].find(n => step * n >= least * 0.999);
     for (let t = begin + Math.ceil((from - begin) / every) * every; t <= to; t += every) g.append(svg('line', {x1: X(t), x2: X(t), y1: top, y2: H - 20, class: 'grid-line'}),
       svg('text', {x: Math.min(X(t), W - 30), y: H - 6, 'text-anchor': 'middle', class: 'dim-text'}, time(t - begin)));
     const inside = svg('g', {'clip-path': 'url(#lanes)'}), last = new Map();
@@ -78,4 +79,4 @@ function timelinePanel(name) {
 }
 const timelineTotals = t => !t ? '' : ` The program takes ${time(t.program_ns)}; the GPU is busy for ${time(t.busy_ns)} of it` +
   (t.busy_ns < 0.999 * t.commands_ns ? `, with commands that take ${time(t.commands_ns)} in all and overlap.` : '.');
-const legendItem = (cls, text) => [svg('svg', {width: 12, height: 12, 'aria-hidden': 'true'}, svg('rect', {width: 12, height: 12, rx: 3, class: cls})), ' ' + text + '\u2003'];
+const legendItem = (cls, text) => [el('span', {style: 'white-space:nowrap'}, svg('svg', {width: 12, height: 12, 'aria-hidden': 'true'}, svg('rect', {width: 12, height: 12, rx: 3, class: cls})), ' ' + text), '\u2003 '];

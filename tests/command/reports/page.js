@@ -30,6 +30,11 @@
         demand(document.querySelector('#occupancy-title') && document.querySelector('svg .curve'), 'has an occupancy curve');
         demand(document.getElementById('occupancy-title').closest('section').querySelectorAll('tbody tr').length === 4, 'has the limits of occupancy');
         demand(document.getElementById('memory-title'), 'has a memory panel');
+        demand(document.getElementById('use-title').closest('section').querySelectorAll('tbody tr').length >= 3, 'tells how busy SMs and units are');
+        demand(!!document.getElementById('chart-title') === (targets[0].memory === 'hierarchy'), 'has a memory chart where memory is modelled');
+        demand(!document.getElementById('chart-title') || [...document.querySelectorAll('.box-name')].slice(0, 4).map(n => n.textContent).join() === 'Kernel,L1,L2,DRAM', 'has the levels of memory');
+        demand([...document.querySelectorAll('.source thead th')].map(n => n.textContent).slice(0, 7).join() === 'line,cycles,executions,lanes,sectors,conflicts,why', 'has the columns of the source');
+        demand([...document.querySelectorAll('.source td.why')].some(n => /\d%/.test(n.textContent)), 'tells what lines wait for');
         demand([...document.querySelectorAll('.source td[style*="--heat"]')].length > 0, 'has heat in its source');
         demand(document.querySelectorAll('[id]').length === new Set([...document.querySelectorAll('[id]')].map(n => n.id)).size, 'has every id once');
         demand([...document.querySelectorAll('button, a[href], input, select')].every(n => n.textContent.trim() || n.getAttribute('aria-label') || n.labels && n.labels.length), 'has a name for every control');
