@@ -121,12 +121,23 @@ static void add_memory_source(struct memory_source *m, const struct launch_resul
 	}
 }
 
+static bool knows_a_buffer(const struct launch_record *l)
+{
+	bool known = false, any = false;
+	for (size_t i = 0; i < l->argument_count; i++) {
+		any |= l->argument_bytes && l->argument_bytes[i];
+		known |= l->argument_memory && l->argument_memory[i].buffer;
+	}
+	return known || !any;
+}
+
 void stats_add_launch(const struct launch_result *r)
 {
 	struct stats *stats = &r->sim->stats;
 	const char *failure = NULL;
 	pthread_mutex_lock(&stats->lock);
 	stats->launches++;
+	stats->cuda |= r->launch->cuda;
 	struct kernel_stats *k = kernel_stats(stats, r->launch->kernel_name);
 	for (size_t t = 0; k && t < r->sim->target_count; t++) {
 		struct target_stats *s = &k->by_target[t];
@@ -141,6 +152,8 @@ void stats_add_launch(const struct launch_result *r)
 	if (k) {
 		lines_add_launch(&k->lines, r);
 		add_memory_source(&k->memory, r);
+		k->memory.in_part += r->trace && r->traced_fraction < 1;
+		k->memory.l2_unknown += !knows_a_buffer(r->launch);
 		k->launches++;
 		k->in_shadow += r->launch->in_shadow;
 		if (r->launch->unsized) {

@@ -47,6 +47,8 @@ struct memory_source {
 	const char *reason;       /* why the latest of the former has none */
 	uint32_t accessing, drawn; /* of the one with most assumed: instructions on global memory; those whose addresses are assumed */
 	uint64_t other_groups[3], other_local[3]; /* that the latest of the latter took its trace of */
+	uint64_t in_part;         /* launches whose trace has a part of their groups */
+	uint64_t l2_unknown;      /* launches of which no buffer is known, so that nothing is of what L2 holds of them */
 };
 
 struct kernel_stats {
@@ -92,6 +94,7 @@ struct stats {
 	struct measured_kernel *measured; /* in the order of their first launches; the first so many */
 	struct transfer_stats transfers[TRANSFER_KINDS];
 	uint64_t launches;
+	bool cuda; /* a CUDA program made them */
 };
 
 void stats_add_launch(const struct launch_result *r);

@@ -13,6 +13,7 @@
 #include "runtime/report/cost.h"
 #include "runtime/report/file.h"
 #include "runtime/report/formats.h"
+#include "runtime/report/notes.h"
 #include "runtime/report/timeline.h"
 
 #include <math.h>
@@ -417,6 +418,22 @@ static void add_measured(struct gs_buf *b, const struct simulation *sim)
 	json_end(b, "],\n");
 }
 
+static void add_note(const char *about, const char *text, void *data)
+{
+	struct gs_buf *b = data;
+	gs_buf_puts(b, "{");
+	json_add_string(b, "about", about);
+	json_add_string(b, "text", text);
+	json_end(b, "},");
+}
+
+static void add_notes(struct gs_buf *b, const struct simulation *sim)
+{
+	gs_buf_puts(b, "\"notes\":[");
+	notes_tell(sim, SIZE_MAX, add_note, b);
+	json_end(b, "],\n");
+}
+
 static void add_cost(struct gs_buf *b, const struct simulation *sim)
 {
 	struct run_cost c = cost_now(sim);
@@ -465,6 +482,8 @@ static void add_closing(struct gs_buf *b, struct simulation *sim, bool whole)
 	add_summary(b, sim);
 	add_not_modelled(b, sim);
 	add_measured(b, sim);
+	if (whole)
+		add_notes(b, sim);
 	add_host(b, &sim->host);
 	pthread_mutex_unlock(&sim->stats.lock);
 	if (whole)

@@ -7,6 +7,7 @@
 #include "runtime/model/simulation.h"
 #include "runtime/report/cost.h"
 #include "runtime/report/formats.h"
+#include "runtime/report/notes.h"
 #include "runtime/timeline/totals.h"
 
 #include <stdio.h>
@@ -153,155 +154,30 @@ static void add_not_modelled(struct text *t)
 	}
 }
 
-/* Where memory is not modelled from a trace of a launch like it. */
-static void add_memory_of(struct text *t, const struct kernel_stats *k)
-{
-	const struct memory_source *m = &k->memory;
-	struct gs_buf name = {0};
-	show_name(&name, k->name, 60);
-	const char *text = name.data ? name.data : "";
-	if (m->drawn)
-		text_line(t, 2, "memory of %s: addresses assumed for %u of %u instructions, because they depend on data and %s (%llu of %llu launches)",
-		          text, m->drawn, m->accessing, m->reason, (unsigned long long)m->computed, (unsigned long long)k->launches);
-	else if (m->computed && t->verbose)
-		text_line(t, 2, "memory of %s: addresses of all %u instructions computed from the code, because %s (%llu of %llu launches)", text,
-		          m->accessing, m->reason, (unsigned long long)m->computed, (unsigned long long)k->launches);
-	if (m->other)
-		text_line(t, 2, "memory of %s: addresses from the trace of another launch, with %llux%llux%llu groups of %llux%llux%llu work-items "
-		          "(%llu of %llu launches)", text, (unsigned long long)m->other_groups[0], (unsigned long long)m->other_groups[1],
-		          (unsigned long long)m->other_groups[2], (unsigned long long)m->other_local[0], (unsigned long long)m->other_local[1],
-		          (unsigned long long)m->other_local[2], (unsigned long long)m->other, (unsigned long long)k->launches);
-	gs_buf_free(&name);
-}
-
-/* Where the program left the local size to the driver. */
-static void add_unsized(struct text *t, const struct kernel_stats *const *kernels, size_t count)
-{
-	enum { MOST_LINES = 6 };
-	for (size_t i = 0, shown = 0; i < count && (t->verbose || shown < MOST_LINES); i++) {
-		const struct kernel_stats *k = kernels[i];
-		struct gs_buf name = {0};
-		if (!k->unsized)
-			continue;
-		show_name(&name, k->name, 60);
-		text_line(t, 2, "local size of %s: the program gives none; modelled with %llux%llux%llu, as the GPU's driver would choose (%llu of %llu launches)",
-		          name.data ? name.data : "", (unsigned long long)k->unsized_local[0], (unsigned long long)k->unsized_local[1],
-		          (unsigned long long)k->unsized_local[2], (unsigned long long)k->unsized, (unsigned long long)k->launches);
-		gs_buf_free(&name);
-		shown++;
-	}
-}
-
-static void add_memory(struct text *t, const struct kernel_stats *const *kernels, size_t count)
-{
-	enum { MOST_LINES = 12 };
-	size_t most = t->verbose ? count : MOST_LINES, shown = 0, left = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (!kernels[i]->memory.computed && !kernels[i]->memory.other)
-			continue;
-		if (shown < most) {
-			size_t before = t->out.len;
-			add_memory_of(t, kernels[i]);
-			shown += t->out.len > before;
-		} else {
-			left += kernels[i]->memory.drawn || kernels[i]->memory.other;
-		}
-	}
-	if (left)
-		text_line(t, 2, "memory of %zu more kernels: likewise (GPUSIM_TEXT=verbose shows all)", left);
-}
-
-/* Twins that do not do what their kernels do; the program's results are the kernels' own. */
-static void add_twins(struct text *t)
+/* Why twins run on copies only. */
+static void add_racy(struct text *t)
 {
 	for (const struct kernel_stats *k = t->sim->stats.kernels; k; k = k->next) {
 		struct gs_buf name = {0};
+		if (!k->comparisons[TWIN_RACY] || k->comparisons[TWIN_DIFFERS])
+			continue;
 		show_name(&name, k->name, 60);
-		if (k->comparisons[TWIN_DIFFERS])
-			text_line(t, 2, "twin differs: what the annotated twin of %s wrote differs from what the kernel wrote: the kernel itself "
-			          "computed the program's results, and its counts may be wrong", name.data ? name.data : "");
-		else if (k->comparisons[TWIN_RACY] && t->verbose)
-			text_line(t, 2, "racy: %s does not write the same twice, so its annotated twin runs on copies only", name.data ? name.data : "");
+		text_line(t, 2, "racy: %s does not write the same twice, so its annotated twin runs on copies only", name.data ? name.data : "");
 		gs_buf_free(&name);
 	}
 }
 
-static void add_new_names(struct gs_buf *list, const char *lines)
+/* Of GPUs that are not validated, the lines about accuracy say it. */
+static void add_note(const char *about, const char *text, void *data)
 {
-	for (const char *end; lines && (end = strchr(lines, '\n')); lines = end + 1) {
-		char name[128];
-		bool guessed = *lines == '?'; /* protocol.h: the table does not have it */
-		if (!strncmp(lines + guessed, "__", 2))
-			continue; /* the compiler's own, which no user wrote */
-		snprintf(name, sizeof name, "%.*s%s, ", (int)(end - lines) - guessed, lines + guessed, guessed ? " (guessed)" : "");
-		const char *at = list->data ? strstr(list->data, name) : NULL;
-		if (!at || (at > list->data && at[-1] != ' '))
-			gs_buf_puts(list, name);
-	}
+	if (strcmp(about, "not_validated"))
+		text_line(data, 2, "%s", text);
 }
 
-/* Library functions whose code the targets' own compilers have and ours has not. */
-static void add_library(struct text *t)
+static void add_notes(struct text *t)
 {
-	struct gs_buf list = {0};
-	for (const struct kernel_stats *k = t->sim->stats.kernels; k; k = k->next)
-		for (size_t g = 0; g < t->sim->target_count; g++)
-			add_new_names(&list, k->by_target[g].library);
-	if (list.len > 2)
-		text_line(t, 2, "cost taken from a table: %.*s", (int)(list.len < 602 ? list.len - 2 : 600), list.data);
-	gs_buf_free(&list);
-}
-
-static struct sampling_stats sampling_of(const struct stats *stats, size_t target)
-{
-	struct sampling_stats all = {0};
-	for (const struct kernel_stats *k = stats->kernels; k; k = k->next) {
-		const struct sampling_stats *s = &k->by_target[target].sampling;
-		all.sampled += s->sampled;
-		all.instructions += s->instructions;
-		all.simulated += s->simulated;
-		all.checks += s->checks;
-		all.error_sum += s->error_sum;
-		all.error_most = s->error_most > all.error_most ? s->error_most : all.error_most;
-	}
-	return all;
-}
-
-static void add_sampling(struct text *t)
-{
-	for (size_t g = 0; g < t->sim->target_count; g++) {
-		struct sampling_stats all = sampling_of(&t->sim->stats, g);
-		struct gs_buf line = {0};
-		if (!all.sampled && !all.checks)
-			continue;
-		gs_buf_printf(&line, "sampling on %s: %.2f%% of the warp instructions were simulated; %llu of %llu launches were not simulated, "
-		              "but estimated from similar ones", t->sim->targets[g].gpu.name,
-		              all.instructions > 0 ? 100 * all.simulated / all.instructions : 0, (unsigned long long)all.sampled,
-		              (unsigned long long)t->sim->stats.launches);
-		if (all.checks)
-			gs_buf_printf(&line, "; %llu launches were checked by full simulation: the error is %.1f%% on average, %.1f%% at most",
-			              (unsigned long long)all.checks, 100 * all.error_sum / (double)all.checks, 100 * all.error_most);
-		if (!line.failed)
-			text_line(t, 2, "%s", line.data);
-		gs_buf_free(&line);
-	}
-}
-
-static void add_not_counted(struct text *t)
-{
-	const char *why = t->sim->options.cuda_host.number == CUDA_HOST_GPU
-	                          ? "on a real GPU only some launches of a size are counted, and only where that is safe (GPUSIM_LOG=info)"
-	                          : "there was no room for these, or no time to copy memory (GPUSIM_COUNTER_MEMORY)";
-	if (t->sim->cost.not_counted)
-		text_line(t, 2, "not counted: %llu launches ran without counters, because %s; their counts and times follow from other launches of their kernels",
-		          (unsigned long long)t->sim->cost.not_counted, why);
-}
-
-static void add_budget(struct text *t)
-{
-	if (t->sim->cost.over_budget)
-		text_line(t, 2, "over budget: %llu launches were not simulated, because the %s s of GPUSIM_BUDGET were spent; their times are rough",
-		          (unsigned long long)t->sim->cost.over_budget, t->sim->options.budget.text);
+	enum { MOST_LINES = 6 };
+	notes_tell(t->sim, t->verbose ? SIZE_MAX : MOST_LINES, add_note, t);
 }
 
 static void add_cost(struct text *t)
@@ -380,13 +256,9 @@ static void add_all(struct text *t)
 		add_transfers(t);
 		text_advice(t);
 		add_not_modelled(t);
-		add_unsized(t, kernels, count);
-		add_memory(t, kernels, count);
-		add_twins(t);
-		add_library(t);
-		add_sampling(t);
-		add_not_counted(t);
-		add_budget(t);
+		add_notes(t);
+		if (t->verbose)
+			add_racy(t);
 		if (t->sim->cost.launches) /* a replay launches nothing */
 			add_cost(t);
 	}

@@ -47,6 +47,24 @@ text_says_how_far_to_trust_it() {
 		grep -Eq 'accuracy: h200: .* [0-9.]+% off .* in the mean' line && grep -q 'accuracy: t4, a10: not validated' line
 }
 
+# Every note of the JSON is in the text once, and in the page. Of two GPUs one is not validated, which the text says with the other's accuracy.
+notes_are_in_all_reports() {
+	GPUSIM_REPORT=text,json,html GPUSIM_OUTPUT=notes GPUSIM_MEMORY=perfect GPUSIM_GPU=h200,a10 preloaded "$build/tests/guest/unsized" >/dev/null 2>text &&
+		sed 's/^gpusim: *//' text | tr -s '\n ' ' ' >line && python3 - <<'PYTHON'
+import json, re
+notes = json.load(open("notes.json"))["notes"]
+page = re.search(r'<script type="application/json" id="data">(.*?)</script>', open("notes.html", encoding="utf-8").read(), re.S).group(1)
+text = open("line").read()
+about = [n["about"] for n in notes]
+print(about)
+assert {"perfect_memory", "local_size_chosen", "launch_overhead", "not_validated"} <= set(about), about
+assert json.loads(page)["notes"] == notes
+for n in notes:
+    said = "a10: not validated" if n["about"] == "not_validated" else " ".join(n["text"].split())
+    assert text.count(said) == 1, (n, text)
+PYTHON
+}
+
 text_is_short_when_quiet() {
 	GPUSIM_TEXT=quiet preloaded "$build/kernels/demo" 1 2>&1 >/dev/null | awk '/./ { lines++ } END { exit lines != 1 }'
 }
@@ -258,6 +276,7 @@ check "the text has one word for a thing" text_has_one_word_for_a_thing
 check "html alone leaves no json" html_alone_leaves_no_json
 check "what was not written is not named" what_was_not_written_is_not_named
 check "the text says how far to trust it" text_says_how_far_to_trust_it
+check "what is assumed is in text, JSON and page, once" notes_are_in_all_reports
 check "the quiet text is a line per GPU" text_is_short_when_quiet
 check "the text fits 100 columns" text_fits_a_hundred_columns
 check "colours on a terminal only" colours_on_a_terminal_only

@@ -87,20 +87,17 @@ function rooflinePanel() {
   return panel;
 }
 
+/* What a note begins with, "assumed for a, b:", stands out. */
+function noteItem(text) {
+  const at = text.indexOf(':');
+  return el('li', {}, el('strong', {}, visible(text.slice(0, at))), visible(text.slice(at)));
+}
+
 function notes() {
-  const flags = new Map();
-  data.kernels.forEach(k => k.estimates.forEach(e => (e.flags || []).forEach(f => flags.set(f, (flags.get(f) || new Set()).add(k.name)))));
-  const library = [...new Set(data.kernels.flatMap(k => k.estimates.flatMap(e => e.library || [])))].filter(f => !/^\??__/.test(f)).map(f => f[0] === '?' ? f.slice(1) + ' (guessed)' : f);
-  const items = [];
-  data.not_modelled.forEach(n => items.push(el('li', {}, el('strong', {}, 'Not modelled: '), `${count(n.launches)} launches of ${visible(n.kernel)}: ${visible(n.reason)}`)));
-  flags.forEach((kernels, f) => items.push(el('li', {}, el('strong', {}, f), `: ${data.flag_texts[f] || 'a flag of another version.'} (${[...kernels].slice(0, 6).map(visible).join(', ')}${kernels.size > 6 ? ` and ${kernels.size - 6} more` : ''})`)));
-  const sampled = data.launch_groups.some(g => g.sampled_fraction < 1);
-  if (sampled) items.push(el('li', {}, el('strong', {}, 'Counted in part'), ': of some launches only a part of the work-items was counted and stands for all.'));
-  if (library.length) items.push(el('li', {}, el('strong', {}, 'Cost taken from a table'), ': ' + library.slice(0, 40).map(visible).join(', ')));
-  if (targets.some(t => t.memory === 'perfect')) items.push(el('li', {}, el('strong', {}, 'Assumed'), ': every load hits L1 (GPUSIM_MEMORY=perfect); kernels that wait for memory take longer on the chip.'));
-  items.push(el('li', {}, el('strong', {}, 'Assumed'), ': copies take the link\u2019s latency and their bytes over its bandwidth.'));
-  if (data.aggregated) items.push(el('li', {}, el('strong', {}, 'Aggregated'), ': ' + visible(data.aggregated)));
-  return el('section', {class: 'card', 'aria-labelledby': 'notes-title'}, el('h2', {id: 'notes-title'}, 'Notes'), el('p', {class: 'lead'}, 'What was not modelled, sampled or assumed.'), el('ul', {}, items));
+  const items = data.not_modelled.map(n => noteItem(`not modelled: ${count(n.launches)} launches of ${n.kernel}: ${n.reason}`)).concat((data.notes || []).map(n => noteItem(n.text)));
+  if (data.aggregated) items.push(noteItem('in this page: ' + data.aggregated));
+  return el('section', {class: 'card', 'aria-labelledby': 'notes-title'}, el('h2', {id: 'notes-title'}, 'Notes'),
+    el('p', {class: 'lead'}, data.notes ? 'What was not modelled, or was assumed.' : 'What was not modelled. The report does not say what was assumed: it is of an earlier version, or the program ended before it could.'), el('ul', {}, items));
 }
 
 function about() {

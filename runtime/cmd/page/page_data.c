@@ -4,7 +4,6 @@
  */
 #include "runtime/cmd/page/page.h"
 
-#include "models/flags.h"
 #include "runtime/config/accuracy.h"
 
 #include <stdio.h>
@@ -224,21 +223,11 @@ static void add_accuracy(struct aggregation *a)
 	json_object_set_new(a->page, "accuracy", texts);
 }
 
-/* ---- flags ---- */
-
-static void add_flag_texts(struct aggregation *a)
-{
-	json_t *texts = json_object();
-	for (size_t i = 0; i < FLAG_COUNT; i++)
-		json_object_set_new(texts, flag_texts[i].name, json_string(flag_texts[i].meaning));
-	json_object_set_new(a->page, "flag_texts", texts);
-}
-
 /* ---- the whole ---- */
 
 json_t *page_data(const json_t *report)
 {
-	static const char *const same[] = {"schema", "tool", "run", "targets", "transfers", "advice", "no_advice", "summary", "not_modelled", "cost"};
+	static const char *const same[] = {"schema", "tool", "run", "targets", "transfers", "advice", "no_advice", "notes", "summary", "not_modelled", "cost"};
 	struct aggregation a = {.report = report, .page = json_object()};
 	for (size_t i = 0; i < GS_ARRAY_LEN(same); i++)
 		json_object_set(a.page, same[i], json_object_get(report, same[i]));
@@ -247,7 +236,6 @@ json_t *page_data(const json_t *report)
 	add_kernels(&a);
 	add_timeline(&a);
 	add_accuracy(&a);
-	add_flag_texts(&a);
 	json_object_set_new(a.page, "aggregated", json_string(a.note.data ? a.note.data : ""));
 	gs_buf_free(&a.note);
 	return a.page;

@@ -20,6 +20,7 @@
     demand(document.querySelector('svg circle.point, #roof-title'), 'has a roofline');
     demand(document.querySelector('rect.t-launch'), 'has launches in its timeline');
     demand(document.querySelector('#notes-title') && document.querySelector('#about-title'), 'has notes and what ran');
+    demand(data.notes.length && document.getElementById('notes-title').closest('section').querySelectorAll('li').length >= data.notes.length, 'has all notes');
     demand(document.title.indexOf('HARM') < 0, 'runs nobody else’s script');
     const link = section.querySelector('tbody th a');
     location.hash = link.getAttribute('href');
