@@ -326,7 +326,7 @@ static int run_model(const struct gpu *gpu, const struct launch_profile *launch,
 	struct launch_warps own = *paths, *warps = &own;
 	uint64_t shared_bytes = shared_bytes_of(launch);
 	struct full_options full = {.fixed_point.iterations = options->iterations,
-	                            .warps = {.exact = options->exact, .most_steps = options->most_steps, .resolve_banks = gpu->banks_by_name,
+	                            .warps = {.exact = options->exact, .share = options->share, .most_steps = options->most_steps, .resolve_banks = gpu->banks_by_name,
 	                                      .shared_bytes = shared_bytes, .code_before = launch->code_before,
 	                                      .parameters_before = launch->parameters_before},
 	                            .occupancy = model_occupancy_vector};

@@ -69,6 +69,7 @@ struct model_options {
 	const struct warps_change *change; /* time the launch without this cause of lost time; NULL: as it is */
 	uint64_t most_groups; /* time a launch of so many of its groups, about; 0: of all */
 	double most_steps; /* instructions and parts of requests after which a simulation of long loops ends, if that is less than usual; 0: usual */
+	double share; /* simulate so much of what would be simulated, about, on fewer SMs; 0: all of it */
 };
 
 enum { ESTIMATE_MAX_LINES = 8 }; /* what a report has room for */

@@ -108,7 +108,7 @@ static double find_weight(const struct ov_work *work)
 
 int ov_work_init(struct ov_work *work, const struct gpu *gpu, const struct launch_warps *w, const struct warp_options *options)
 {
-	*work = (struct ov_work){.gpu = gpu, .warps = w, .stand_in = w->stand_in, .exact = options->exact,
+	*work = (struct ov_work){.gpu = gpu, .warps = w, .stand_in = w->stand_in, .exact = options->exact, .share = options->share,
 	                         .hierarchy = options->hierarchy, .most_steps = options->most_steps};
 	work->paths = paths_work(w);
 	work->pattern = work->paths ? pattern_work(w, work->paths) : NULL;
@@ -310,7 +310,21 @@ static double most_instructions(const struct ov_work *work, double budget)
 	return work->most_steps > 0 ? fmin(usual, work->most_steps / (1 + parts)) : usual;
 }
 
-int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan *plan)
+/* The same with fewer SMs, and their share of the groups. */
+static int reduce_plan(const struct ov_work *work, uint32_t residency, struct ov_plan *plan)
+{
+	double cost;
+	uint32_t few = fewer_sms(work->gpu->sm_count, plan->sm_count * work->share, LEAST_SMS);
+	if (few >= plan->sm_count)
+		return 0;
+	bool all = plan->groups == plan->all && plan->sm_count == work->gpu->sm_count;
+	plan->groups = all ? groups_of_few(plan->all, few, plan->sm_count) : part_of(plan->groups, (double)few / plan->sm_count);
+	plan->sm_count = few;
+	plan->most_stepped *= work->share;
+	return look_at(work, residency, plan, &cost);
+}
+
+static int plan_all(const struct ov_work *work, uint32_t residency, struct ov_plan *plan)
 {
 	const struct launch_warps *w = work->warps;
 	uint32_t sms = work->gpu->sm_count, least = work->hierarchy ? LEAST_SMS : 1;
@@ -343,6 +357,14 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 		plan->groups = fewer > enough ? fewer : enough < plan->groups ? enough : plan->groups;
 		rc = look_at(work, residency, plan, &cost);
 	}
+	return rc;
+}
+
+int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan *plan)
+{
+	int rc = plan_all(work, residency, plan);
+	if (!rc && work->share > 0 && work->share < 1 && work->hierarchy)
+		rc = reduce_plan(work, residency, plan);
 	if (rc)
 		ov_plan_free(plan);
 	return rc;

@@ -45,6 +45,7 @@ struct ov_work {
 	bool uniform;        /* all groups do the same */
 	bool exact, hierarchy;
 	double most_steps;   /* as of struct warp_options */
+	double share;        /* struct warp_options */
 	bool gaps;           /* some path has: its rounds are not the iterations that there were */
 };
 

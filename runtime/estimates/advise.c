@@ -20,6 +20,7 @@ struct advising {
 	bool only_propose;
 	double trials; /* that there is room for */
 	uint64_t part; /* groups that they are made with; 0: all */
+	double on;     /* the share of what a trial would simulate, on fewer SMs; 0: all */
 	double needed_s; /* more than 0: nothing was tried, because it would take so long */
 	struct advising *next; /* of those for the end */
 	uint64_t bytes;        /* likewise: that it holds */
@@ -101,12 +102,13 @@ static double most_steps(const struct estimate_job *job)
 }
 
 /* Trials are kept beside the estimates of the kernel. */
-static void trial_key(const struct estimate_job *job, const struct advice_trial *t, uint64_t part, const struct gpu *gpu, char key[33])
+static void trial_key(const struct advising *a, const struct advice_trial *t, const struct gpu *gpu, char key[33])
 {
 	struct gs_buf all = {0};
-	uint64_t numbers[] = {t->change.kind, t->change.line, t->change.file, part, (uint64_t)most_steps(job)};
-	gs_buf_add(&all, job->key, sizeof job->key);
+	uint64_t numbers[] = {t->change.kind, t->change.line, t->change.file, a->part, (uint64_t)most_steps(a->job)};
+	gs_buf_add(&all, a->job->key, sizeof a->job->key);
 	gs_buf_add(&all, numbers, sizeof numbers);
+	gs_buf_add(&all, &a->on, sizeof a->on);
 	gs_buf_add(&all, gpu, sizeof *gpu);
 	gs_hash_hex(all.data, all.len, key);
 	gs_buf_free(&all);
@@ -117,18 +119,20 @@ static const struct gpu *gpu_of(const struct estimate_job *job)
 	return &job->sim->targets[job->target].gpu;
 }
 
-static int time_trial(const struct estimate_job *job, const struct advice_trial *t, uint64_t part, struct estimate *out)
+static int time_trial(const struct advising *a, const struct advice_trial *t, struct estimate *out)
 {
+	const struct estimate_job *job = a->job;
 	const struct gpu *gpu = t->gpu ? t->gpu : gpu_of(job);
 	struct model_options options = job->sim->model;
 	struct results *results = job->kernel->results;
 	char key[33];
-	trial_key(job, t, part, gpu, key);
+	trial_key(a, t, gpu, key);
 	if (results && results_find(results, key, job->profile.code, out, NULL))
 		return 0;
 	options.change = t->change.kind == CHANGE_none ? NULL : &t->change;
-	options.most_groups = part;
-	options.most_steps = part ? 0 : most_steps(job);
+	options.most_groups = a->part;
+	options.share = a->on;
+	options.most_steps = a->part ? 0 : most_steps(job);
 	int result = job_model(job, gpu, &options, out);
 	if (results && !result)
 		results_keep(results, key, job->profile.code, out, NULL);
@@ -152,16 +156,17 @@ static void try_one(void *ctx, size_t i)
 {
 	struct trying *all = ctx;
 	struct estimate e;
-	if (!time_trial(all->a->job, all->list[i], all->a->part, &e))
+	if (!time_trial(all->a, all->list[i], &e))
 		all->list[i]->time_ns = e.time_ns;
 }
 
-/* Returns the time that they are compared with: of the launch as it is, with as many groups as they have. 0: not known. */
+/* Returns the time that they are compared with: of the launch as it is, under the reduction that they have. 0: not known. */
 static double run_trials(struct advising *a, struct advice_trials *trials)
 {
 	struct advice_trial as_it_is = {0};
 	struct trying all = {.a = a};
-	if (a->part && trials->count)
+	bool reduced = a->part || a->on > 0;
+	if (reduced && trials->count)
 		all.list[all.count++] = &as_it_is;
 	for (size_t i = 0; i < trials->count; i++)
 		if (can_be_tried(a, &trials->list[i])) {
@@ -169,7 +174,7 @@ static double run_trials(struct advising *a, struct advice_trials *trials)
 			all.list[all.count++] = &trials->list[i];
 		}
 	crew_share(a->crew, a->own.priority, all.count, try_one, &all);
-	return a->part ? as_it_is.time_ns : a->job->estimate.time_ns;
+	return reduced ? as_it_is.time_ns : a->job->estimate.time_ns;
 }
 
 static void propose(struct advising *a)
@@ -192,7 +197,7 @@ static void work_out(struct advising *a)
 	double compared = run_trials(a, a->proposed);
 	advice_finish(a->proposed, compared, &a->list);
 	a->list.time_ns = a->job->estimate.time_ns;
-	a->list.part = a->part ? (double)a->part / groups_of(a->job) : 0;
+	a->list.part = a->part ? (double)a->part / groups_of(a->job) : a->on;
 	a->worked_out = true;
 }
 
@@ -343,11 +348,16 @@ static int longest_first(const void *x, const void *y)
 	return a->advising->launch->seq < b->advising->launch->seq ? -1 : a->advising->launch->seq > b->advising->launch->seq;
 }
 
+/* Of what is simulated of a launch: 8 SMs of 132. Half as much, and SMs would hardly meet in memory. */
+#define LEAST_ON (1.0 / 16)
+
 static struct trial_candidate candidate_of(struct simulation *sim, const struct advising *a)
 {
 	const struct estimate *e = &a->job->estimate;
+	bool fewer = a->job->sim->model.hierarchy && !isnan(e->memory.l1_hit) && a->job->sim->model.kind != MODEL_OPTIMISTIC &&
+	             a->job->sim->model.kind != MODEL_PROBABILISTIC;
 	return (struct trial_candidate){
-		.share = stats_kernel_share(&sim->stats, a->job->record.kernel_name, a->job->target), .wanted = wanted_by(a), .simulated = work_of(e),
+		.least_on = fewer ? LEAST_ON : 0, .share = stats_kernel_share(&sim->stats, a->job->record.kernel_name, a->job->target), .wanted = wanted_by(a), .simulated = work_of(e),
 		.executed = steps_of(e), .groups = (uint64_t)groups_of(a->job),
 		.at_once = (uint64_t)e->occupancy.blocks_per_sm * gpu_of(a->job)->sm_count,
 	};
@@ -363,6 +373,7 @@ static void try_late(struct late *l, struct crew *crew)
 {
 	l->advising->only_propose = l->advising->done = false;
 	l->advising->part = l->candidate.part;
+	l->advising->on = l->candidate.on;
 	if (l->candidate.trials >= fmin(l->candidate.wanted, 1))
 		advising_start(l->advising, l->candidate.trials, crew);
 	else

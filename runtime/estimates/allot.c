@@ -24,6 +24,7 @@ static double allot(struct trial_candidate *c, double work)
 	double each = fmax(c->simulated, 1), fit = work / each;
 	c->trials = 0;
 	c->part = 0;
+	c->on = 0;
 	if (fit >= c->wanted) {
 		c->trials = c->wanted;
 		return c->wanted * each;
@@ -33,6 +34,11 @@ static double allot(struct trial_candidate *c, double work)
 		return (c->wanted + 1) * c->executed * (double)c->part / (double)c->groups;
 	}
 	c->trials = floor(fit);
+	if (c->least_on > 0 && fit >= 2 * c->least_on) { /* the launch as it is, and one trial, at least */
+		c->on = fmax(fit / (c->wanted + 1), c->least_on);
+		c->trials = fmin(c->wanted, fit / c->on - 1);
+		return (c->trials + 1) * c->on * each;
+	}
 	return c->trials * each;
 }
 

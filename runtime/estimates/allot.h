@@ -4,7 +4,8 @@
  * There is a bounded amount of work, in steps of simulation: instructions of warps, and the lines or sectors that they ask for. Launches of
  * the kernels that take most of the run's time come first, and each is allotted its kernel's share of what is left; what it does not need
  * goes to those after it. A launch whose trials do not fit is tried with a part of its groups: whole waves of them, so that SMs are as full
- * as they were.
+ * as they were. Where not even one wave fits, a part of the SMs is simulated, with their share of the groups and of memory. Trials are compared
+ * with the launch as it is, under the same reduction.
  */
 #ifndef GPUSIM_RUNTIME_ESTIMATES_ALLOT_H
 #define GPUSIM_RUNTIME_ESTIMATES_ALLOT_H
@@ -23,10 +24,12 @@ struct trial_candidate {
 	double wanted;    /* trials */
 	double simulated; /* steps that one trial simulates */
 	double executed;  /* steps of the launch */
+	double least_on;  /* the least share of them that can be simulated on fewer SMs; 0: none can */
 	uint64_t groups, at_once; /* of the launch; that the GPU holds at a time */
 	/* The answer: */
 	double trials;    /* that it may make; 0: none */
 	uint64_t part;    /* groups that they are made with; 0: all */
+	double on;        /* the share of what a trial would simulate, on so much of the SMs; 0: all */
 };
 
 /* Candidates, the longest first. Returns the work that they are allotted, at most `work`. */

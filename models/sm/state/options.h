@@ -19,6 +19,7 @@ struct warp_options {
 	double extra_read_cycles, extra_write_cycles;
 	/* Banks register by register, instead of the two figures above, where they follow from the names of registers: banks_by_name. */
 	bool resolve_banks;
+	double share;   /* of what would be simulated of a launch with the memory hierarchy, about: by fewer SMs; 0: all of that */
 	bool hierarchy; /* the memory hierarchy after L1, where paths have requests; else memory answers at once */
 	uint64_t shared_bytes; /* of a group, which L1 may have to do without */
 	enum code_place code_before; /* where the instructions are when the launch begins */

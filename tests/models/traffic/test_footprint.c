@@ -270,6 +270,25 @@ static void some_sms_stand_for_all(void)
 	CU_ASSERT_TRUE(cycles[1] > 21760);
 }
 
+/* A quarter of the SMs, with a quarter of the groups and of memory's bandwidth, takes about as long as all do. */
+static void a_share_of_the_sms_takes_as_long(void)
+{
+	static struct moving m;
+	double cycles[2], simulated[2];
+	for (int few = 0; few < 2; few++) {
+		make_moving(&m, "v100", "l2_warm=0");
+		m.scene.options.hierarchy = true;
+		m.scene.options.on_issue = NULL;
+		m.scene.options.share = few ? 0.25 : 0;
+		CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&m.scene.gpu, &m.launch, 32, &m.scene.options, &m.scene.timing, NULL), 0);
+		cycles[few] = m.scene.timing.cycles;
+		simulated[few] = m.scene.timing.simulated_fraction;
+	}
+	CU_ASSERT_DOUBLE_EQUAL(simulated[0], 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(simulated[1], 0.25, 0.03);
+	CU_ASSERT_DOUBLE_EQUAL(cycles[1] / cycles[0], 1, 0.15);
+}
+
 struct told_lines {
 	uint64_t lines, dirty, inside, highest;
 };
@@ -353,6 +372,7 @@ void add_footprint_tests(void)
 	CU_ADD_TEST(s, a_walk_counts_what_each_level_serves);
 	CU_ADD_TEST(s, bandwidth_limits_the_analytical_models);
 	CU_ADD_TEST(s, some_sms_stand_for_all);
+	CU_ADD_TEST(s, a_share_of_the_sms_takes_as_long);
 	CU_ADD_TEST(s, cold_lines_are_not_in_l2);
 	CU_ADD_TEST(s, ranges_know_what_came_before);
 }

@@ -48,6 +48,24 @@ static void some_trials_are_better_than_none(void)
 	CU_ASSERT_DOUBLE_EQUAL(c.trials, 2, 0);
 }
 
+/* Three trials and the launch as it is, on a quarter of the SMs each; or, if a sixteenth is the least, on that, as many as there is room for. */
+static void fewer_sms_make_room_for_trials(void)
+{
+	struct trial_candidate c = {.share = 1, .wanted = 3, .simulated = 1000, .executed = 4000, .least_on = 1.0 / 16, .groups = 60, .at_once = 60};
+	CU_ASSERT_DOUBLE_EQUAL(allot_trials(&c, 1, 1000), 1000, 1e-9);
+	CU_ASSERT(c.trials == 3 && c.on == 0.25 && c.part == 0);
+	CU_ASSERT_DOUBLE_EQUAL(allot_trials(&c, 1, 187.5), 187.5, 1e-9);
+	CU_ASSERT(c.trials == 2 && c.on == 1.0 / 16);
+	CU_ASSERT_DOUBLE_EQUAL(allot_trials(&c, 1, 120), 0, 1e-9); /* not even one */
+	CU_ASSERT(c.trials == 0 && c.on == 0);
+	/* Whole waves of groups come first, and all of the launch before that. */
+	c.at_once = 10;
+	allot_trials(&c, 1, 3000);
+	CU_ASSERT(c.trials == 3 && c.on == 0 && c.part == 0);
+	allot_trials(&c, 1, 2900);
+	CU_ASSERT(c.trials == 3 && c.on == 0 && c.part == 10);
+}
+
 static struct simulation simulation = SIMULATION_INIT;
 
 /* A run of two kernels of 74 and 26 ns. The first was too dear. */
@@ -101,6 +119,7 @@ void add_allot_tests(void)
 	CU_add_test(s, "a dear launch is tried in whole waves of groups", a_dear_launch_is_tried_in_whole_waves);
 	CU_add_test(s, "a launch that cannot be tried leaves room for others", what_does_not_fit_takes_nothing);
 	CU_add_test(s, "some trials are better than none", some_trials_are_better_than_none);
+	CU_add_test(s, "where no wave of groups fits, trials take fewer SMs", fewer_sms_make_room_for_trials);
 	CU_add_test(s, "a kernel that was too dear is named, with its part of the time", what_was_not_tried_is_told);
 	CU_add_test(s, "one that was tried is not", what_was_tried_is_not);
 }
