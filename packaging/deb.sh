@@ -26,9 +26,8 @@ printf 'gpusim (%s) unstable; urgency=low\n\n  * Built from source.\n\n -- %s  %
 	sed 's/^$/./; s/^/ /' "$root/LICENSE"
 } >"$doc/copyright"
 
-# The library is loaded by name (LD_PRELOAD), not linked with; those that stand for CUDA's have no code, they only lead to it.
-printf '%s\n' 'gpusim: sharedobject-in-library-directory-missing-soname' 'gpusim: library-not-linked-against-libc' \
-	>"$package/usr/share/lintian/overrides/gpusim"
+# The library is loaded by name (LD_PRELOAD), not linked with.
+echo 'gpusim: sharedobject-in-library-directory-missing-soname' >"$package/usr/share/lintian/overrides/gpusim"
 libraries=libc6
 if command -v dpkg-shlibdeps >/dev/null; then
 	mkdir -p "$stage/debian"

@@ -106,6 +106,8 @@ cuda_programs() { counted "CUDA programs, and the same by nvcc" "$root/tests/cud
 # Models and microbenchmarks must agree.
 tuner() { counted "gpusim tune on simulated GPUs" "$root/tests/command/tune.sh" "$build"; }
 
+package() { counted "the Debian package" "$root/tests/command/package.sh" "$build"; }
+
 html() { counted "the HTML report in Chromium (pictures in $build/html)" "$root/tests/command/html.sh" "$build"; }
 
 # The csv report as a spreadsheet reads it.
@@ -128,7 +130,7 @@ look_at_processors() {
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")
 }
 
-[ $# -gt 0 ] || set -- duplicates registers html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised \
+[ $# -gt 0 ] || set -- duplicates registers package html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised \
 	random_programs random_traced random_divided divided_kernels
 for step; do
 	look_at_processors
