@@ -5,8 +5,8 @@
  * groups or more. What was seen of one such compile says nothing about another, so each has a proof of its own. The first launch is
  * verified (verify.c). Launches that come before the verdict, and all launches of twins that are not known to be the same, run in the
  * shadow. A twin that differs is remembered in the cache, and no later process verifies it again. Likewise one that is the same and whose
- * launch took long: to run such a launch twice in every process would double the time of many programs. The key has the driver, the CPU and the
- * sources. A twin that traces is another text, and has a proof of its own.
+ * launch took long, or rather long with much to do: to run such a launch twice in every process would double the time of many programs. The
+ * key has the driver, the CPU and the sources. A twin that traces is another text, and has a proof of its own.
  *
  * Three kinds of kernels stay in the shadow whatever a launch has shown:
  *   relaxed arithmetic   drivers may round differently as soon as the code around an expression changes
@@ -28,6 +28,7 @@ struct proof {
 	enum verdict verdict;
 	char key[33]; /* in the cache; "": it has no place there */
 	bool is_long; /* a launch that was the same took long */
+	uint64_t took_ns; /* the longest launch that was verified in this process */
 	bool known;   /* that it differs: from the cache, and nobody has asked yet */
 };
 
@@ -169,6 +170,7 @@ void proof_end(struct proof *p, enum verdict verdict, uint64_t took_ns)
 	/* A verified launch is the first of its size, so that the driver compiles in it: short kernels take some 100 ms then. */
 	const uint64_t long_ns = UINT64_C(1000000000);
 	pthread_mutex_lock(&lock);
+	p->took_ns = took_ns > p->took_ns ? took_ns : p->took_ns;
 	p->is_long |= verdict == VERDICT_SAME && took_ns >= long_ns;
 	/* With GPUSIM_TWIN=verify there are many, and the worst counts. */
 	if (p->verdict < VERDICT_SAME || verdict > p->verdict)
@@ -176,4 +178,17 @@ void proof_end(struct proof *p, enum verdict verdict, uint64_t took_ns)
 	pthread_mutex_unlock(&lock);
 	if (verdict == VERDICT_DIFFERS || (verdict == VERDICT_SAME && took_ns >= long_ns))
 		remember(p, verdict);
+}
+
+void proof_worked(struct proof *p, double instructions)
+{
+	/* A time that short may be a driver's compile, or a busy machine. That a launch has much to do does not depend on either. */
+	const uint64_t rather_long_ns = 100000000;
+	const double much = 1e8;
+	pthread_mutex_lock(&lock);
+	bool is_news = p->verdict == VERDICT_SAME && !p->is_long && p->took_ns >= rather_long_ns && instructions >= much;
+	p->took_ns = is_news ? 0 : p->took_ns; /* once */
+	pthread_mutex_unlock(&lock);
+	if (is_news)
+		remember(p, VERDICT_SAME);
 }

@@ -37,6 +37,9 @@ enum twin_way proof_way(const struct gs_options *options, struct proof *p, bool 
 bool proof_is_long(const struct proof *p);
 /* took_ns: the time of the kernel; 0: not known. */
 void proof_end(struct proof *p, enum verdict verdict, uint64_t took_ns);
+/* The launch that was verified executed so many instructions, of work-items: one that took long with much to do is remembered, too, for
+ * later processes. */
+void proof_worked(struct proof *p, double instructions);
 void proofs_free(struct artifact_kernel *k);
 
 #endif

@@ -394,6 +394,7 @@ static void enqueue_snapshot(struct attempt *a, cl_event own)
 	commands_done(c, own);
 	bool copied = !l->uncounted && shadow_copy(l->shadow, COPY_AFTER, &a->plan, c) == CL_SUCCESS;
 	l->verification = copied ? verification_new(a) : NULL;
+	l->proof = l->verification ? a->proof : NULL;
 	if (!l->verification)
 		no_verdict(a);
 }

@@ -52,6 +52,7 @@ struct launch {
 	struct shadow *shadow;               /* the copies that its twins run on, or NULL */
 	struct shadow *inputs;               /* copies of what its kernel only reads, or NULL */
 	struct verification *verification;   /* NULL: its twin is not compared with the kernel */
+	struct proof *proof;                 /* of the twin that was; NULL: none was */
 	cl_event *events;                    /* of our commands for it; held until it has completed */
 	size_t event_count;
 	atomic_int pending;                  /* events to wait for */

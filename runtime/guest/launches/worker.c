@@ -17,6 +17,7 @@
 #include "runtime/guest/launches/timeline.h"
 #include "runtime/guest/launches/worker_state.h"
 #include "runtime/model/profile.h"
+#include "runtime/model/proof.h"
 #include "runtime/model/trace_shapes.h"
 #include "runtime/process/signals.h"
 #include "runtime/process/thread.h"
@@ -163,8 +164,17 @@ static void launch_done(struct launch *l, const struct launch_result *r)
 	pthread_mutex_unlock(&work.lock);
 }
 
+/* What a verified launch did, if any target says so. */
+static void tell_proof(const struct launch *l, const struct launch_result *r)
+{
+	for (size_t t = 0; l->proof && t < r->sim->target_count; t++)
+		if (r->estimated[t])
+			proof_worked(l->proof, (double)r->estimates[t].thread_instructions);
+}
+
 static void commit_launch(const struct launch_result *r, void *owner)
 {
+	tell_proof(owner, r);
 	report_launch(r);
 	launch_done(owner, r);
 }

@@ -120,6 +120,33 @@ static void later_processes_know_what_took_long(void)
 	cache_setup("", 0);
 }
 
+/* 0.1 s and 100 million instructions: either alone may be a compile, or a launch that is over soon. */
+static void what_took_rather_long_is_remembered_with_its_work(void)
+{
+	static const struct { uint64_t took_ms; double instructions; enum verdict verdict; enum twin_way next; } cases[] = {
+		{99, 1e9, VERDICT_SAME, WAY_VERIFY}, {900, 9e7, VERDICT_SAME, WAY_VERIFY}, {200, 2e8, VERDICT_RACY, WAY_VERIFY},
+		{200, 2e8, VERDICT_DIFFERS, WAY_SHADOW}, {100, 1e8, VERDICT_SAME, WAY_DIRECT},
+	};
+	use(TWINS_AUTO);
+	cache_setup(test_folder(), 1 << 20);
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		struct artifact a = {.key = "0123456789abcdef0123456789abcdee"};
+		a.key[0] = (char)('a' + i);
+		struct artifact_kernel k = {.name = "k"};
+		const struct launch_record l = {.artifact = &a, .facts = &k, .global = {1024, 1, 1}, .local = {64, 1, 1}};
+		struct proof *p = proof_of(&l, false, false);
+		CU_ASSERT_EQUAL(proof_way(&options, p, false, &k), WAY_VERIFY);
+		proof_end(p, cases[i].verdict, cases[i].took_ms * 1000000);
+		proof_worked(p, cases[i].instructions);
+		CU_ASSERT(!proof_is_long(p)); /* in this process, nothing changes */
+		proofs_free(&k);
+		k.proofs = NULL;
+		CU_ASSERT_EQUAL(proof_way(&options, proof_of(&l, false, false), false, &k), cases[i].next);
+		proofs_free(&k);
+	}
+	cache_setup("", 0);
+}
+
 void add_proof_tests(void)
 {
 	CU_pSuite s = CU_add_suite("proofs of twins", NULL, NULL);
@@ -128,4 +155,5 @@ void add_proof_tests(void)
 	CU_add_test(s, "kernels at risk stay in the shadow", kernels_at_risk_stay_in_the_shadow);
 	CU_add_test(s, "options choose the way", options_choose_the_way);
 	CU_add_test(s, "later processes know what took long", later_processes_know_what_took_long);
+	CU_add_test(s, "what took rather long is remembered with its work", what_took_rather_long_is_remembered_with_its_work);
 }
