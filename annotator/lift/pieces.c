@@ -70,15 +70,15 @@ int write_pieces(struct kernel_writer *w, const struct kernel_part *part, const 
 /* ---- lanes one after the other ---- */
 
 /*
- * The text that traces is what the first launch waits for. So that of kernels in pieces is made to be compiled soon: a run of instructions is
- * one loop that goes through the lanes that run, where the text that counts has up to three, of which two are vectorised (segments.c). Addresses
+ * The text that traces is what the first launch waits for. So it is made to be compiled soon: a run of instructions is one loop that goes
+ * through the lanes that run, where the text that counts has up to three, of which two are vectorised (segments.c). Addresses
  * are kept in the loop and recorded behind it, for one loop before and one behind each access would be more text than all the rest. Groups
  * that are not traced run in this text only until the other one is worth its time (lending, in runtime/guest/cuda/programs.c). Pieces with
  * shuffles and the like are not even optimised: each is several loops over the lanes, and most of what a compiler works on in a sort.
  */
 bool in_single_lanes(const struct kernel_writer *w)
 {
-	return w->form == LIFT_TRACING && w->plan->in_pieces;
+	return w->form == LIFT_TRACING;
 }
 
 /* Keeps the address of this lane, in the array of instruction `number` of the loop. */

@@ -553,7 +553,7 @@ static void write_together(struct kernel_writer *w)
 	gs_buf_puts(w->out, "if (launch->together) {\nconst uint count = (uint)launch->together;\nuint fault = 0;\n"
 	                    "for (uint at = 0; at < count; at++) {\n"
 	                    "g->slot = gs_take_slot(launch, launch->order ? ((__global uint *)launch->order)[at] : launch->first + at);\n");
-	write_group_begin(w, "return");
+	write_group_begin(w, "return 0");
 	gs_buf_puts(w->out, "*GS_KEPT_GROUP(at) = group;\n}\nfor (uint left = count; left && !fault;)\n"
 	                    "for (uint at = 0; at < count && !fault; at++) {\nif (!GS_KEPT_GROUP(at)->live_warps) continue;\n"
 	                    "group = *GS_KEPT_GROUP(at);\n");
@@ -561,9 +561,10 @@ static void write_together(struct kernel_writer *w)
 	gs_buf_puts(w->out, "left -= !g->live_warps;\n*GS_KEPT_GROUP(at) = group;\n}\n");
 	if (w->form == LIFT_TRACING)
 		gs_buf_puts(w->out, "for (uint at = 0; at < count; at++) {\ng->trace = GS_KEPT_GROUP(at)->trace;\nGS_TRACE_END\n}\n");
-	gs_buf_puts(w->out, "return;\n}\n");
+	gs_buf_puts(w->out, "return 0;\n}\n");
 }
 
+/* A function that runs groups, and the kernel that calls it: POCL compiles what is in a kernel itself three times. */
 static void write_group(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
@@ -571,16 +572,20 @@ static void write_group(struct kernel_writer *w)
 	lifted_kernel_name(p->kernel->name, name);
 	gs_buf_printf(w->out,
 	              "#undef GS_STATE\n#define GS_STATE(w) ((__global struct gs_warp *)(g->states + (ulong)(w) * %u))\n"
-	              "__kernel void %s(ulong address)\n{\n__global struct gs_launch *launch = (__global struct gs_launch *)address;\n"
-	              "struct gs_group group;\n__private struct gs_group *g = &group;\nconst uint never = (uint)(launch->slots >> 40);\n",
-	              p->warp_bytes, name);
+	              "static uint gs_groups_%s(__global struct gs_launch *launch, ulong item, uint never)\n{\nGS_APART(never)\n"
+	              "struct gs_group group;\n__private struct gs_group *g = &group;\n",
+	              p->warp_bytes, p->kernel->name);
 	write_together(w);
-	gs_buf_puts(w->out, "const ulong first = get_global_id(0) * launch->each, end = min(first + launch->each, launch->count);\n"
-	                    "g->slot = gs_take_slot(launch, get_global_id(0));\nfor (ulong at = first; at < end; at++) {\n");
+	gs_buf_puts(w->out, "const ulong first = item * launch->each, end = min(first + launch->each, launch->count);\n"
+	                    "g->slot = gs_take_slot(launch, item);\nfor (ulong at = first; at < end; at++) {\n");
 	write_group_begin(w, "break");
 	gs_buf_puts(w->out, "for (uint fault = 0; g->live_warps && !fault;) {\n");
 	write_pass(w);
-	gs_buf_printf(w->out, "}\n%s}\ngs_release(launch, g);\n}\n", w->form == LIFT_TRACING ? "GS_TRACE_END\n" : "");
+	gs_buf_printf(w->out, "}\n%s}\ngs_release(launch, g);\nreturn 0;\n}\n", w->form == LIFT_TRACING ? "GS_TRACE_END\n" : "");
+	gs_buf_printf(w->out,
+	              "__kernel void %s(ulong address)\n{\n__global struct gs_launch *launch = (__global struct gs_launch *)address;\n"
+	              "gs_groups_%s(launch, get_global_id(0), (uint)(launch->slots >> 40));\n}\n",
+	              name, p->kernel->name);
 }
 
 int write_kernel(const struct kernel_plan *p, enum lift_form form, struct gs_buf *out, struct gs_error *err)
