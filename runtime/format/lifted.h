@@ -148,16 +148,13 @@ static inline uint64_t lifted_slot_bytes(const struct lifted_sizes *s, uint64_t 
 	return (lifted_shared_bytes(s, dynamic) + warps * (s->warp_bytes + 32ull * s->local_bytes) + 255) / 256 * 256;
 }
 
-/* What a kernel is called in the text. POCL names files after kernels, and ends the process where a name is too long for that; those of
- * C++ templates can be. */
+/* What a kernel is called in the text: never as a function of OpenCL C, which step or dot would be. POCL names files after kernels, and ends the
+ * process where a name is too long for that; those of C++ templates can be. */
 enum { LIFTED_NAME_BYTES = 100 };
 static inline void lifted_kernel_name(const char *name, char out[LIFTED_NAME_BYTES])
 {
-	size_t length = strlen(name);
-	if (length < LIFTED_NAME_BYTES)
-		memcpy(out, name, length + 1);
-	else
-		snprintf(out, LIFTED_NAME_BYTES, "%.64s_%016llx", name, (unsigned long long)gs_hash(name, length));
+	if (snprintf(out, LIFTED_NAME_BYTES, "kernel_%s", name) >= LIFTED_NAME_BYTES)
+		snprintf(out, LIFTED_NAME_BYTES, "kernel_%.64s_%016llx", name, (unsigned long long)gs_hash(name, strlen(name)));
 }
 
 #endif

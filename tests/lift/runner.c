@@ -226,7 +226,9 @@ static int make_memory(struct lift_runner *r, const struct lift_kernel *k, struc
 static int launch(struct lift_runner *r, struct lift_run *run, struct launch_memory *m, struct gs_error *err)
 {
 	cl_int rc;
-	cl_kernel kernel = clCreateKernel(r->program, run->kernel, &rc);
+	char name[LIFTED_NAME_BYTES];
+	lifted_kernel_name(run->kernel, name);
+	cl_kernel kernel = clCreateKernel(r->program, name, &rc);
 	cl_ulong address = (cl_ulong)&m->launch;
 	size_t global = lifted_items(&m->launch, run->order ? run->order_count : volume(run->grid), r->units, runner_kernel(r, run->kernel)->waits), local = 1;
 	if (!kernel)

@@ -8,7 +8,8 @@ __device__ int *middle = &table[2];
 __device__ const char *text = "lanes";
 __device__ double halves[3] = {0.5, 1.5, 2.5};
 
-extern "C" __global__ void count_up(int by)
+/* OpenCL C has a function of that name. */
+extern "C" __global__ void step(int by)
 {
 	atomicAdd(&counter, by);
 	if (threadIdx.x == 0)
@@ -35,7 +36,7 @@ extern "C" __global__ void change_managed(void)
 #endif
 
 #ifdef WITH_HOST
-KERNEL(count_up)
+KERNEL(step)
 KERNEL(look)
 VARIABLE(counter, int, 0)
 VARIABLE(table, int[6], 0)
@@ -45,7 +46,7 @@ int main(void)
 	int out[6], by = 3, value = 1000;
 	begin();
 	int *d = (int *)device_new(NULL, sizeof out);
-	LAUNCH(count_up, dims(4, 1, 1), dims(50, 1, 1), 0, 0, &by);
+	LAUNCH(step, dims(4, 1, 1), dims(50, 1, 1), 0, 0, &by);
 	CALL(cudaMemcpyFromSymbol(&by, SYMBOL(counter), sizeof by, 0, cudaMemcpyDeviceToHost));
 	report("a counter", (size_t)(by != 600));
 	CALL(cudaMemcpyToSymbol(SYMBOL(counter), &value, sizeof value, 0, cudaMemcpyHostToDevice));
