@@ -347,16 +347,26 @@ static int run_model(const struct gpu *gpu, const struct launch_profile *launch,
 }
 
 /* Paths that were cut stand for longer ones. */
-static void stretch_estimate(struct estimate *out, double factor)
+static void stretch_time(struct estimate *out, double factor)
 {
 	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
 		out->by[k] *= factor;
-	for (int u = 0; u < RESOURCE_COUNT; u++)
-		out->unit_cycles[u] *= factor;
 	for (uint32_t i = 0; i < fixed_point_kept(&out->fixed_point); i++)
 		out->fixed_point.history[i] *= factor;
+}
+
+static void stretch_counts(struct estimate *out, double factor)
+{
+	for (int u = 0; u < RESOURCE_COUNT; u++)
+		out->unit_cycles[u] *= factor;
 	out->warp_instructions = as_count((double)out->warp_instructions * factor);
 	out->machine_instructions = as_count((double)out->machine_instructions * factor);
+}
+
+static void stretch_estimate(struct estimate *out, double factor)
+{
+	stretch_time(out, factor);
+	stretch_counts(out, factor);
 }
 
 /* The same with what the chip executes of the paths, where that is another code. */
@@ -482,6 +492,7 @@ static int count_executions(const struct launch_profile *launch, const struct la
 static int model_groups(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                         const struct trace_warps *t, struct estimate *out, struct gs_error *err)
 {
+	static const double own_guesses = 0.01; /* what those of traces cost */
 	double times = t->represented;
 	if (times <= 0) /* of counters and traces, unless they differ by what unrolling and branches that fall through make */
 		times = counted_of_traced(&t->warps, (double)out->thread_instructions);
@@ -494,10 +505,13 @@ static int model_groups(const struct gpu *gpu, const struct launch_profile *laun
 	free(shares);
 	if (!result)
 		result = count_executions(launch, &t->warps, times, out);
-	if (fabs(times - 1) > 0.01) { /* less is what the traces' own guesses cost */
-		stretch_estimate(out, times);
+	if (fabs(times - 1) > own_guesses) {
+		stretch_counts(out, times);
 		memory_scale(&out->memory, times);
 	}
+	double slower = t->longest_represented > 0 ? t->longest_represented : times;
+	if (fabs(slower - 1) > own_guesses)
+		stretch_time(out, slower);
 	out->lane_efficiency = t->lane_efficiency;
 	out->accessing = t->accessing;
 	out->drawn = t->drawn;

@@ -60,7 +60,8 @@ int launch_family(const struct gpu *gpu, const struct launch_profile *launch, do
 	*out = (struct family_features){.kind = family_kind(launch, sectors > 0), .steps = steps_of(gpu, groups),
 	                                .size = c.thread_instructions * launch->scale,
 	                                .sectors = sectors, .warps = groups * ceil(items / gpu->warp_size),
-	                                .together = launch->together, .longest = launch->longest};
+	                                .together = launch->together, .longest = launch->longest,
+	                                .borrowed = unseen_spread(launch) > 0};
 	if (!result && launch_addresses_known(launch))
 		out->sectors = mean_accesses(launch, c.blocks);
 	for (uint32_t b = 0; !result && b < code->block_count; b++)
@@ -164,6 +165,19 @@ static struct shares shares_of(const struct family_between *between)
 	return (struct shares){1 - w, w, 1 - w, w};
 }
 
+/* Of all of the launch's time; what it takes to start it is not in the estimate yet, and stays. */
+static void take_times(double times, double overhead_cycles, struct estimate *out)
+{
+	double all = overhead_cycles, own = 0;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		own += out->by[k];
+	all += own;
+	if (!(times > 0) || !(own > 0))
+		return;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		out->by[k] *= fmax(times * all - overhead_cycles, 0) / own;
+}
+
 void estimate_between(const struct family_between *between, double overhead_cycles, double least_spread, struct estimate *out)
 {
 	const struct estimate *a = between->a, *b = between->b;
@@ -173,6 +187,7 @@ void estimate_between(const struct family_between *between, double overhead_cycl
 		double overhead = k == CYCLES_launch ? overhead_cycles : 0;
 		out->by[k] = fmax(amount(&s, a->by[k] - overhead, b->by[k] - overhead), 0);
 	}
+	take_times(between->times, overhead_cycles, out);
 	for (int k = 0; k < MACHINE_PIPE_COUNT; k++)
 		out->by_pipe[k] = rate(&s, a->by_pipe[k], b->by_pipe[k]);
 	for (int u = 0; u < RESOURCE_COUNT; u++)

@@ -10,6 +10,7 @@ struct family_between {
 	const struct estimate *a, *b; /* the same: it is near a */
 	const struct instruction_count *a_instructions, *b_instructions; /* NULL where nobody wants them */
 	double size, a_size, b_size, weight, error;
+	double times; /* 0: 1 */
 };
 
 /* Features of a launch whose counts, accesses and code are in the profile; no trace is looked at. sectors: trace_sectors of the trace that

@@ -220,7 +220,7 @@ static double rounding(const struct family_member *a, const struct family_member
 static void decide(struct families *f, struct family_member *m, struct family_member *a, struct family_member *b, double error)
 {
 	m->decision = (struct family_decision){.launch = m->launch, .a = a->estimate, .b = b->estimate, .a_size = a->x.size,
-	                                       .b_size = b->x.size, .weight = weight_between(a, b, m->x.size), .error = error};
+	                                       .b_size = b->x.size, .weight = weight_between(a, b, m->x.size), .times = 1, .error = error};
 	m->a = a;
 	m->b = b;
 	a->refs++;
@@ -276,10 +276,21 @@ static bool are_compared(const struct families *f, const struct span *s, const s
 	return s->pairs.count >= (rough || (s->all && hangs_on_few(s, m)) ? MOST_PAIRS : LEAST_PAIRS);
 }
 
+static bool is_better(const struct family_member *node, const struct family_member *m)
+{
+	return node && !node->x.borrowed && relative(node->x.size, m->x.size) <= m->near && node->x.steps == m->x.steps;
+}
+
+/* Launches that were simulated as they were tell more of one that would be simulated with work-items of others. */
+static bool are_better(const struct span *s, const struct family_member *m)
+{
+	return m->x.borrowed && s->pairs.count >= LEAST_PAIRS && (is_better(s->low, m) || is_better(s->high, m));
+}
+
 static bool may_be_near(const struct families *f, const struct span *s, const struct family_member *m, const struct family_member *node, double apart)
 {
 	bool same = does_the_same(m, node) || !(hangs_on_few(s, m) || is_rough(f, s));
-	return m->near > f->limits.near || (!(apart > 0) && same) || are_compared(f, s, m);
+	return m->near > f->limits.near || (!(apart > 0) && same) || are_compared(f, s, m) || are_better(s, m);
 }
 
 static bool about_as_long(const struct span *s)
@@ -332,7 +343,7 @@ static double best_weight(const struct family_member *a, const struct family_mem
 	return 1 / (1 + sqrt(b->time_ns / a->time_ns));
 }
 
-/* An end beyond the nodes, else the waiting launch that says most. */
+/* An end beyond the nodes, else the waiting launch that says most: those that are simulated as they were before those that others stand for. */
 static struct family_member *choose_test(const struct span *s)
 {
 	struct family_member *best = s->waiting;
@@ -344,9 +355,12 @@ static struct family_member *choose_test(const struct span *s)
 		return best;
 	}
 	double wanted = best_weight(s->low, s->high);
-	for (struct family_member *m = best; m; m = m->next)
-		if (fabs(weight_between(s->low, s->high, m->x.size) - wanted) < fabs(weight_between(s->low, s->high, best->x.size) - wanted))
+	for (struct family_member *m = best; m; m = m->next) {
+		double off = fabs(weight_between(s->low, s->high, m->x.size) - wanted);
+		bool nearer = off < fabs(weight_between(s->low, s->high, best->x.size) - wanted);
+		if (m->x.borrowed != best->x.borrowed ? best->x.borrowed : nearer)
 			best = m;
+	}
 	return best;
 }
 
@@ -439,12 +453,39 @@ static struct square_mean find_off(const struct family *y)
 	return off;
 }
 
+/* The time per size of nodes that are about as large as a launch: their mean. What others stand for counts half: they differ from the launch that
+ * was traced, and that one from this. 0: there is but one. */
+static double mean_of_near(const struct families *f, const struct family *y, const struct family_member *m)
+{
+	double sum = 0, weights = 0, count = 0;
+	for (const struct family_member *a = y->below.high; a; a = a->after.high) {
+		double weight = a->x.borrowed ? 0.5 : 1;
+		if (relative(a->x.size, m->x.size) > f->limits.near || a->x.steps != m->x.steps || !(a->x.size > 0))
+			continue;
+		sum += weight * a->time_ns / a->x.size;
+		weights += weight;
+		count++;
+	}
+	return count > 1 ? sum / weights : 0;
+}
+
+/* Where launches differ by what no feature tells, each is the next one's time and a chance: the mean of several has less of that than one. */
+static double times_of_mean(const struct families *f, const struct family *y, const struct family_member *m)
+{
+	double mean = few_are_longer(m->x.longest, m->x.together, m->x.warps) ? mean_of_near(f, y, m) * m->x.size : 0;
+	double own = m->a == m->b ? (m->a->x.size > 0 ? m->a->time_ns * m->x.size / m->a->x.size : 0) :
+	                            m->a->time_ns + m->decision.weight * (m->b->time_ns - m->a->time_ns);
+	return mean > 0 && own > 0 ? mean / own : 1;
+}
+
 /* All of a batch are decided: what its tests were off is known, in whichever order they ended. */
 static void publish(struct families *f, struct family *y)
 {
 	const struct square_mean pairs = find_pairs(f, y), off = find_off(y);
 	const double rough[] = {[FAMILY_SAME] = 0, [FAMILY_NEAR] = square_mean(&pairs), [FAMILY_BETWEEN] = square_mean(&off)};
 	for (struct family_member *m; (m = queue_take(&y->decided));) {
+		if (m->how != FAMILY_SAME && square_mean(&pairs) > f->limits.tolerance)
+			m->decision.times = times_of_mean(f, y, m);
 		m->decision.error = hypot(m->decision.error, band_width * rough[m->how]);
 		queue_add(&f->decided, m);
 	}
@@ -542,7 +583,9 @@ static double apart_from(const struct family *y, const struct family_features *x
 	const struct family_features *a = &y->outline[above ? above - 1 : 0];
 	const struct family_features *b = above < y->outline_count ? &y->outline[above] : a;
 	struct family_features there = features_at(a, b, x->size);
-	double moved = 0, most = fmax(relative(there.warps, x->warps) / warps_apart, relative(there.sectors, x->sectors) / sectors_apart);
+	double moved = 0, most = relative(there.warps, x->warps) / warps_apart;
+	if (!x->borrowed) /* else it is what others ask for */
+		most = fmax(most, relative(there.sectors, x->sectors) / sectors_apart);
 	/* Beyond the ends, launches may have fewer work-items, or the same ones may do less. */
 	double scaled = relative(a->longest * (a->size > 0 ? x->size / a->size : 1), x->longest);
 	double longest = fmin(relative(there.longest, x->longest), a == b || !above ? scaled : 1);

@@ -33,6 +33,7 @@ struct family_features {
 	double warps;
 	double together, longest; /* struct launch_profile */
 	double sectors; /* and lines that its accesses touch, per access, by its addresses or the trace it is modelled from (trace_sectors); 0: not known */
+	bool borrowed;  /* it hangs on few work-items, and others stand for them: to simulate it tells no more than to simulate another one did */
 	double parts[FAMILY_PARTS]; /* of size: instructions by block, blocks folded into so many parts */
 };
 
@@ -67,6 +68,7 @@ struct family_decision {
 	void *launch; /* the caller's, of family_enter */
 	const void *a, *b; /* estimates; the same: it is near a, and has its cycles per instruction */
 	double a_size, b_size, weight; /* b's share: (size - a_size) / (b_size - a_size), between 0 and 1; 0 where a and b are the same */
+	double times; /* its time over what follows from a and b: where launches that are as large differ, it has the mean of all that are near; else 1 */
 	double error; /* relative, of time: by how much a member between a and b was off, or how far a is away */
 };
 

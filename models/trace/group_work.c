@@ -3,6 +3,7 @@
  *
  *   threads: the sum of the instructions of work-items
  *   warps:   the sum over warps and blocks of the most that one of the warp's lanes executed the block, times its instructions
+ *   longest: the cycles of the warp that would take longest if it were alone
  * A warp goes round a loop as often as the lane that stays longest, so groups whose work-items did as much in sum may take very
  * different time. Source: the reduction of counts to warps of the probabilistic resource model, IV-A.
  * What counters leave open is chosen once, for some work-items from all groups (models/code/code_map.h).
@@ -11,6 +12,7 @@
 #include "models/trace/internal.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,12 +93,14 @@ static bool count_item(struct counter *c, uint64_t group, uint32_t item)
 }
 
 /* Of the warp under way, which ends. */
-static double warp_instructions(struct counter *c)
+static double warp_instructions(struct counter *c, double *cycles)
 {
 	const struct kernel_code *code = c->shape->code;
 	double sum = 0;
+	*cycles = 0;
 	for (uint32_t b = 0; b < code->block_count; b++) {
 		sum += c->most[b] * code->blocks[b].count;
+		*cycles += c->shape->cycles ? c->most[b] * c->shape->cycles[b] : 0;
 		c->most[b] = 0;
 	}
 	return sum;
@@ -109,8 +113,10 @@ bool counts_all_lanes(uint32_t items, uint64_t groups)
 
 static void end_warp(struct counter *c, struct counted_work *w, uint32_t warp, float *by_warp)
 {
-	double instructions = warp_instructions(c);
+	double cycles, instructions = warp_instructions(c, &cycles);
 	w->warps += instructions;
+	w->cycles += cycles;
+	w->longest = fmax(w->longest, cycles);
 	if (by_warp && warp != UINT32_MAX)
 		by_warp[warp] = (float)instructions;
 }
@@ -118,7 +124,7 @@ static void end_warp(struct counter *c, struct counted_work *w, uint32_t warp, f
 static struct counted_work work_of(struct counter *c, uint64_t group, uint32_t items, float *by_warp)
 {
 	const struct work_shape *s = c->shape;
-	struct counted_work w = {0, 0};
+	struct counted_work w = {0};
 	uint32_t warp = UINT32_MAX;
 	for (uint32_t i = c->step / 2; i < items; i += c->step) {
 		bool first = i / s->warp_size != warp, same = count_item(c, group, i);

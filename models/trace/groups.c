@@ -41,7 +41,8 @@ static int fill_work(const struct kernel_code *code, const struct group_sample *
 {
 	const uint64_t *local = sample->shape->local;
 	bool *seen = traced->other ? calloc(code->counter_count + 1u, sizeof *seen) : NULL;
-	struct work_shape shape = {code, lanes, sample->count, (uint32_t)(local[0] * local[1] * local[2]), sample->warp_size, seen, NULL};
+	struct work_shape shape = {code, lanes, sample->count, (uint32_t)(local[0] * local[1] * local[2]), sample->warp_size, seen, NULL,
+	                           sample->cycles};
 	struct code_map map = {0};
 	uint64_t *groups = calloc(sample->count + 1, sizeof *groups);
 	if (seen)
@@ -63,11 +64,16 @@ static int fill_work(const struct kernel_code *code, const struct group_sample *
 	return result;
 }
 
-/* By how much more or less work differs, as a logarithm: twice as much is as far as half as much. */
+/* As a logarithm: twice as much is as far as half as much. */
+static double more_or_less(double a, double b)
+{
+	return fabs(log(fmax(a, 1) / fmax(b, 1)));
+}
+
+/* By how much more or less work differs. Two long warps do as much in sum as one that is twice as long, and take half of its time. */
 static double apart(const struct counted_work *a, const struct counted_work *b)
 {
-	double threads = fabs(log(fmax(a->threads, 1) / fmax(b->threads, 1)));
-	return fmax(threads, fabs(log(fmax(a->warps, 1) / fmax(b->warps, 1))));
+	return fmax(fmax(more_or_less(a->threads, b->threads), more_or_less(a->warps, b->warps)), more_or_less(a->longest, b->longest));
 }
 
 /* Of what stands for a group: a traced one, whose long loops can be made longer, and shorter down to `least` of what it did. Iterations that
@@ -78,7 +84,7 @@ static double apart_fitted(const struct counted_work *traced, const struct count
 	if (least >= 1 || !(traced->warps > 0) || !(work->warps > 0))
 		return apart(traced, work);
 	double times = fmax(work->warps / traced->warps, least);
-	struct counted_work fitted = {.threads = traced->threads * times, .warps = traced->warps * times};
+	struct counted_work fitted = {.threads = traced->threads * times, .warps = traced->warps * times, .longest = traced->longest * times};
 	return apart(&fitted, work) + stretched * fabs(log(times));
 }
 
@@ -246,8 +252,14 @@ int trace_groups(const struct kernel_code *code, const struct group_sample *samp
 		c.borders[i] = borders(sample->shape->groups, ids[i]);
 	for (uint64_t g = 0; g < sample->count && !result; g++) {
 		out[g] = (struct group_stand_in){.traced = most_alike(sample->shape, &c, group_of_sample(sample, g), work ? &work[g] : NULL)};
-		out[g].work = work ? work[g].warps : 0;
-		out[g].of_traced = work ? c.work[out[g].traced].warps : 0;
+		if (!work)
+			continue;
+		const struct counted_work *of = &c.work[out[g].traced];
+		out[g].work = work[g].warps;
+		out[g].cycles = work[g].cycles;
+		out[g].longest = work[g].longest;
+		out[g].of_traced = of->warps;
+		out[g].longest_traced = of->longest;
 	}
 	needed->count = 0;
 	if (work && !result)

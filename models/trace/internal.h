@@ -125,10 +125,12 @@ struct work_shape {
 	uint32_t items, warp_size; /* of a group */
 	const bool *seen; /* of the counters, those that count; NULL: all */
 	const struct code_map *map; /* of map_group_work: what is compared must be of one */
+	const double *cycles; /* of blocks: cycles_alone; NULL: not known */
 };
 struct counted_work {
 	double threads; /* instructions of work-items */
 	double warps;   /* of warps, by the lanes that do most */
+	double cycles, longest; /* of warps that are alone: all of them in sum, and the one that takes longest; 0: not known */
 };
 /* From some work-items of these groups. shape has no map yet. Returns 0 or -ENOMEM; code_map_free in any case. */
 int map_group_work(const struct work_shape *shape, const uint64_t *ids, size_t count, struct code_map *out);
@@ -142,6 +144,11 @@ void find_seen(const struct launch_trace *trace, uint32_t counters, bool *seen);
 int count_traced_work(const struct work_shape *shape, const struct launch_trace *trace, const uint64_t *ids, size_t count,
                       struct counted_work *out, float *by_warp);
 
+/* ---- models/trace/alone.c ---- */
+
+/* By block, the cycles that it takes a warp that is alone, about; the caller frees. NULL when out of memory. */
+double *cycles_alone(const struct gpu *gpu, const struct kernel_code *code, const struct trace_store *s);
+
 /* ---- models/trace/groups.c: which traced group stands for which ---- */
 
 /* Groups of a launch that have a place in the pattern: all of them, or `count` that are spread evenly. */
@@ -149,6 +156,7 @@ struct group_sample {
 	const struct trace_shape *shape;
 	uint64_t count;
 	uint32_t warp_size;
+	const double *cycles; /* struct work_shape */
 };
 uint64_t group_of_sample(const struct group_sample *s, uint64_t n);
 
@@ -172,6 +180,7 @@ void pattern_counts_free(struct pattern_counts *c);
 struct group_stand_in {
 	uint32_t traced; /* index of the traced group */
 	double work, of_traced; /* instructions of the group's warps, and of the traced one's, by counters; 0: not known */
+	double cycles, longest, longest_traced; /* struct counted_work, of the group and of the traced one */
 	double added;    /* instructions that what stands for the group does more than the traced group did */
 };
 /* Fills a stand-in for every group of the sample, with the traced group's own paths. needed: groups that no traced one stands for well.

@@ -17,6 +17,7 @@
 #include "models/trace/lanes.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -492,7 +493,7 @@ static int fit_gaps(struct trace_maker *m, const struct lane_counts *lanes, cons
 	uint32_t per_group = m->out->warps.warps_per_group;
 	if (!lanes || !lanes->gather || !trace_store_has_gaps(s))
 		return 0;
-	struct work_shape shape = {m->code, lanes, used, (uint32_t)m->items, m->gpu->warp_size, NULL, NULL};
+	struct work_shape shape = {m->code, lanes, used, (uint32_t)m->items, m->gpu->warp_size, NULL, NULL, NULL};
 	struct code_map map = {0};
 	struct counted_work *work = calloc(used + 1, sizeof *work);
 	struct warp_path **own = calloc(per_group + 1u, sizeof *own);
@@ -545,6 +546,27 @@ static double share_represented(const struct group_stand_in *list, uint64_t coun
 	return all > 0 && represented > 0 ? all / represented : 0;
 }
 
+/*
+ * One warp may take several times as long as most, and longer than schedulers issue for all others. The launch ends with that warp, and how
+ * much all did together says nothing of its time. How long it takes over the longest of those that stand for groups; 0: it is not so.
+ */
+static double longest_represented(const struct trace_maker *m, const struct group_stand_in *list, uint64_t count)
+{
+	static const double few = 4; /* times as long as the mean: as few_are_longer of families */
+	const struct launch_warps *w = &m->out->warps;
+	double issued = 0, cycles = 0, longest = 0, represented = 0, schedulers = (double)m->gpu->sm_count * m->gpu->schedulers_per_sm;
+	for (uint64_t g = 0; g < count; g++) {
+		issued += list[g].work;
+		cycles += list[g].cycles;
+		longest = fmax(longest, list[g].longest);
+		if (list[g].of_traced > 0)
+			represented = fmax(represented, list[g].longest_traced * (1 + list[g].added / list[g].of_traced));
+	}
+	bool ends_with_it = longest * (double)(count * w->warps_per_group) > few * cycles &&
+	                    longest * schedulers > issued * (double)w->groups / (double)count;
+	return ends_with_it && represented > 0 ? longest / represented : 0;
+}
+
 /* Whether groups that were traced stand for some that were not. */
 static bool stand_for_others(const struct trace_maker *m)
 {
@@ -556,7 +578,8 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 {
 	struct launch_warps *w = &m->out->warps;
 	struct trace_store *s = m->out->store;
-	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY, m->gpu->warp_size};
+	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY, m->gpu->warp_size,
+	                              stand_for_others(m) ? cycles_alone(m->gpu, m->code, s) : NULL};
 	struct traced_ids traced = {ids, used, s->shifts, m->gpu->l1_line_bytes, m->shape->other ? m->trace : NULL, NULL};
 	uint64_t count = sample.count;
 	struct group_stand_in *stand_ins = calloc(count + 1, sizeof *stand_ins);
@@ -564,7 +587,7 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 	s->pattern_ids = calloc(count + 1, sizeof *s->pattern_ids);
 	double *least = calloc(used + 1, sizeof *least);
 	struct pattern_counts counts = {NULL, NULL};
-	int result = stand_ins && s->path_of && s->pattern_ids && least ? 0 : -ENOMEM;
+	int result = stand_ins && s->path_of && s->pattern_ids && least && (sample.cycles || !stand_for_others(m)) ? 0 : -ENOMEM;
 	for (size_t i = 0; i < used && !result && stand_for_others(m); i++) {
 		least[i] = fit_least(m->code, s, paths + i * w->warps_per_group, w->warps_per_group);
 		traced.least = least;
@@ -580,12 +603,16 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 			memcpy(s->path_of + g * w->warps_per_group, paths + (size_t)stand_ins[g].traced * w->warps_per_group,
 			       w->warps_per_group * sizeof *paths);
 	}
-	if (!result)
-		m->out->represented = used >= count && !m->shape->other ? 1 : share_represented(stand_ins, count);
+	bool own = used >= count && !m->shape->other;
+	if (!result) {
+		m->out->represented = own ? 1 : share_represented(stand_ins, count);
+		m->out->longest_represented = own ? 0 : longest_represented(m, stand_ins, count);
+	}
 	w->pattern_groups = count;
 	w->stand_in = stand_in_error(m, used);
 	free(stand_ins);
 	free(least);
+	free((void *)sample.cycles);
 	pattern_counts_free(&counts);
 	return result;
 }

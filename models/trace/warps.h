@@ -39,6 +39,9 @@ struct trace_warps {
 	uint64_t traced_groups;    /* that could be used */
 	bool complete;             /* all groups were traced, in this launch, and nothing of them is left out */
 	double represented;        /* warps' instructions of all groups over those that the warps stand for, by counters; 0: not known */
+	/* Where the launch ends with its longest warp: what that one did over the longest of those that stand for groups. 0: not known, or time is
+	 * what all warps take together. */
+	double longest_represented;
 	struct needed_groups needed;
 	/* Of computed warps: */
 	double fraction;           /* of the blocks of the ways of lanes that are kept: 1 unless they were cut */

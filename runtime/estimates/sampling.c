@@ -54,7 +54,7 @@ static void take_decision(struct estimate_job *job, const struct family_decision
 	job->b = job_ref(b);
 	job->between = (struct family_between){
 		.a = &a->estimate, .b = &b->estimate, .a_instructions = a->instructions, .b_instructions = b->instructions,
-		.size = job->size, .a_size = d->a_size, .b_size = d->b_size, .weight = d->weight, .error = d->error,
+		.size = job->size, .a_size = d->a_size, .b_size = d->b_size, .weight = d->weight, .error = d->error, .times = d->times,
 	};
 }
 

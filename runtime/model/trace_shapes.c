@@ -1,7 +1,7 @@
 /*
  * Which launches are traced: the 1st, 8th, 64th and so on of each kernel and shape, because data may change what a kernel does; of small
  * launches, which cost little, the first FIRST_SMALL, or FIRST_CHANGING of kernels whose work-items count their loops, because data decides
- * how long they are; the first FIRST_MISSED where traces missed the longest work-items; and the first
+ * how long they are; the next NEXT_MISSED once traces missed the longest work-items; and the first
  * ones with other arguments, MOST_ARGUMENTS_TRACED at most. Where a kernel is launched with ever new sizes, the first MANY_SHAPES are all
  * traced, then every eighth. On devices where a traced launch takes longer than many others, however small it is, small launches are as
  * others are, and fewer sizes are traced. The other launches take the trace of their shape whose launch did most nearly the same, by its
@@ -20,8 +20,9 @@
 #include <string.h>
 
 enum { MOST_SHAPES = 256, MANY_SHAPES = 64, FURTHER = 8, FIRST_SMALL = 16, MOST_OF_SHAPE = FIRST_SMALL };
-/* Where data decides which work-items work long, so many times as many of them are traced, and all of the first launches: none is like others. */
-enum { MORE_ITEMS = 16, FIRST_MISSED = 16 };
+/* Where data decides which work-items work long, so many times as many of them are traced, and all of the next launches: none is like others.
+ * Applications may be many launches ahead before it is known. */
+enum { MORE_ITEMS = 16, NEXT_MISSED = 8 };
 enum { MANY_DEAR_SHAPES = 4, MOST_DEAR_ARGUMENTS = 4 }; /* instead, where traces are dear */
 enum { FIRST_CHANGING = 128 };
 enum { SMALL_ITEMS = 4096 }; /* work-items of a launch that is traced as a whole by default */
@@ -202,7 +203,7 @@ void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint
 	struct launches_alike *s = shape_of(k, global, local, false);
 	while (s && s->due <= s->launches) {
 		uint64_t first = k->column_count > k->flag_count ? FIRST_CHANGING : FIRST_SMALL;
-		bool next = (s->due < first && is_small(global)) || (s->due < FIRST_MISSED && s->missed > 0);
+		bool next = (s->due < first && is_small(global)) || s->due < s->missed_until;
 		s->due = next && !k->dear_traces ? s->due + 1 : s->due * FURTHER;
 	}
 	pthread_mutex_unlock(&lock);
@@ -273,6 +274,7 @@ void trace_missed(struct artifact_kernel *k, const uint64_t global[3], const uin
 	if (s && !(s->missed > 0)) {
 		s->missed = fmax(chunks, 1);
 		s->due = s->launches + 1;
+		s->missed_until = s->launches + NEXT_MISSED;
 	}
 	pthread_mutex_unlock(&lock);
 }

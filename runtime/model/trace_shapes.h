@@ -31,6 +31,7 @@ struct launches_alike {
 	uint64_t arguments[MOST_ARGUMENTS_TRACED]; /* of launches that were due because of them: struct launch_work */
 	unsigned arguments_count;
 	struct needed_groups needed;  /* that their traces should have, the latest first */
+	uint64_t missed_until;        /* all launches up to this one are traced, because a trace missed the longest work-items */
 	double missed;                /* chunks that a work-item took on average when a trace missed the longest of them; 0: none did */
 	double took;                  /* most chunks that a work-item took on average; 0: no trace came back; infinite: one was cut */
 };

@@ -88,7 +88,7 @@ static void test_between(void)
 {
 	struct estimate a = simulated(1000, 200), b = simulated(2000, 600), e = {.thread_instructions = 77};
 	struct instruction_count of_a[2] = {{9, 10, 20, 8, 32}, {0, 0, 0, 0, 0}}, of_b[2] = {{9, 30, 40, 16, 48}, {0, 4, 8, 0, 0}}, out[2] = {{5, 0, 0, 0, 0}, {0, 0, 0, 0, 0}};
-	struct family_between between = {&a, &b, of_a, of_b, 125, 100, 200, 0.25, 0.03};
+	struct family_between between = {&a, &b, of_a, of_b, 125, 100, 200, 0.25, 0.03, 1};
 	a.spread = 0.04;
 	b.memory.l1_hit = 0.6;
 	a.memory.l2_read_bytes = 1000; /* and 3000 of b */
@@ -123,11 +123,22 @@ static void test_between(void)
 	CU_ASSERT(out[1].threads == 0 && out[1].warps == 1 && out[1].transactions == 2);
 }
 
+/* Half as long again as launches near it, 1000 cycles of overhead and all: 1.5 * (1000 + 1000 + 200) - 1000 for what 1200 cycles were. */
+static void test_times(void)
+{
+	struct estimate a = simulated(1000, 200), e = {0};
+	struct family_between between = {&a, &a, NULL, NULL, 100, 100, 100, 0, 0, 1.5};
+	estimate_between(&between, 1000, 0, &e);
+	CU_ASSERT_DOUBLE_EQUAL(e.by[CYCLES_issue], 1000 * 2300 / 1200.0, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(e.by[CYCLES_dram], 200 * 2300 / 1200.0, 1e-9);
+	CU_ASSERT_EQUAL(e.warp_instructions, 10000);
+}
+
 /* Near one launch: 1.02 times as much of everything, and the same rates. */
 static void test_near(void)
 {
 	struct estimate a = simulated(1000, 200), e = {0};
-	struct family_between between = {&a, &a, NULL, NULL, 102, 100, 100, 0, 0.02};
+	struct family_between between = {&a, &a, NULL, NULL, 102, 100, 100, 0, 0.02, 1};
 	estimate_between(&between, 1000, 0.04, &e);
 	CU_ASSERT_DOUBLE_EQUAL(e.by[CYCLES_issue], 1020, 1e-9);
 	CU_ASSERT_EQUAL(e.by[CYCLES_launch], 0);
@@ -148,7 +159,7 @@ static void test_model_between(void)
 	                                .counts = counts, .scale = 1};
 	double overhead = gpu.launch_overhead_ns * gpu.clock_mhz / 1000;
 	struct estimate a = simulated(1000, 200), b = simulated(2000, 600), e;
-	struct family_between between = {&a, &b, NULL, NULL, 22200, 20000, 24400, 0.5, 0.01};
+	struct family_between between = {&a, &b, NULL, NULL, 22200, 20000, 24400, 0.5, 0.01, 1};
 	struct model_options options = {.kind = MODEL_FULL};
 	struct gs_error err;
 	make_code();
@@ -171,7 +182,7 @@ static void test_overhead_by_api(void)
 	struct launch_profile launch = {.global = {9600, 1, 1}, .local = {48, 1, 1}, .groups = {200, 1, 1}, .code = &two_blocks.code,
 	                                .counts = counts, .scale = 1};
 	struct estimate a = simulated(1000, 200), opencl, cuda;
-	struct family_between between = {&a, &a, NULL, NULL, 22200, 22200, 22200, 0.5, 0.01};
+	struct family_between between = {&a, &a, NULL, NULL, 22200, 22200, 22200, 0.5, 0.01, 1};
 	struct model_options options = {.kind = MODEL_FULL};
 	struct gs_error err;
 	make_code();
@@ -208,6 +219,7 @@ void add_family_tests(void)
 	CU_add_test(suite, "features follow from counters", test_features);
 	CU_add_test(suite, "an estimate between two others", test_between);
 	CU_add_test(suite, "an estimate near another", test_near);
+	CU_add_test(suite, "as long as the mean of those near it", test_times);
 	CU_add_test(suite, "a launch that is not simulated has its own counts", test_model_between);
 	CU_add_test(suite, "the overhead of a launch depends on the program's API", test_overhead_by_api);
 	CU_add_test(suite, "bands know of long work-items that no trace has", test_unseen);

@@ -46,6 +46,7 @@ static void take_decided(struct curve *c)
 		double a = *(const double *)d.a, b = *(const double *)d.b, *given = slot(c, c->given, d.launch);
 		CU_ASSERT(d.weight >= 0 && d.weight <= 1);
 		*given = a == b && d.a_size == d.b_size ? a : a + d.weight * (b - a);
+		*given *= d.times;
 		*slot(c, c->error, d.launch) = d.error;
 	}
 }
@@ -404,6 +405,28 @@ static void test_few_long_warps(void)
 	curve_free(same);
 }
 
+/* 10 launches that hang on few work-items take times that are anywhere within 20%, and are simulated. 50 others would be simulated with work-items of
+ * those, which tells nothing new: they have the mean of the 10, but for a few that lie beyond these. */
+static void test_borrowed(void)
+{
+	struct curve *c = curve_new();
+	uint32_t state = 1;
+	double mean = 0;
+	for (int i = 0; i < 60; i++) {
+		struct family_features x = features(1e5 * (1 + 1e-6 * (next_random(&state) % 10000)));
+		x.longest = 400 + next_random(&state) % 10;
+		x.together = x.warps * 5;
+		x.borrowed = i >= 10;
+		enter(c, &x, by_chance(&state, 0.2));
+		mean += i < 10 ? c->time[i] / c->size[i] / 10 : 0;
+	}
+	curve_end(c);
+	CU_ASSERT(c->simulated >= 10 && c->simulated <= 14);
+	for (int i = 0; i < 60; i++)
+		CU_ASSERT(c->error[i] > 0 ? fabs(c->given[i] / c->size[i] / mean - 1) < 0.05 : c->given[i] == c->time[i]);
+	curve_free(c);
+}
+
 /* Launches that are just as large as the first, and do otherwise, do not take its time if others have differed. */
 static void test_as_large_and_rough(void)
 {
@@ -479,6 +502,7 @@ void add_families_tests(void)
 	CU_add_test(suite, "launches that somebody waits for may be further away", test_hurry);
 	CU_add_test(suite, "times that differ by chance", test_chance);
 	CU_add_test(suite, "small launches that hang on few work-items are all simulated", test_few_long_warps);
+	CU_add_test(suite, "launches that others' work-items stand for have the mean of those that were simulated as they were", test_borrowed);
 	CU_add_test(suite, "launches as large that do otherwise are simulated where some differed", test_as_large_and_rough);
 	CU_add_test(suite, "launches as large, and about as large", test_same_and_near);
 	CU_add_test(suite, "grids that are rounded up", test_rounded_grids);

@@ -438,6 +438,40 @@ static void groups_that_nobody_stands_for_are_needed(void)
 	finish();
 }
 
+/* What a warp takes for so many rounds of that loop, alone: instructions of blocks 0, 1 and 2, one after the other. */
+static double alone(double rounds)
+{
+	struct gpu gpu = test_gpu("gtx480", NULL);
+	double sum = 0;
+	for (uint32_t i = 0; i < traced.code->code_count; i++)
+		sum += gpu_instruction_cost(&gpu, &traced.code->code[i]).distance * (i == traced.code->blocks[1].first ? rounds : 1);
+	return sum;
+}
+
+/* One warp of 16 goes round 104 times, and one that goes round once stands for it: the launch ends with it. Where 8 of 16 do, or where that group
+ * was traced, time is what all warps take together. */
+static void a_launch_ends_with_its_longest_warp(void)
+{
+	uint32_t trips[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 104, 1, 1, 1, 1, 1, 1};
+	struct lane_counts lanes = {.columns = 1, .gather = gather_trips, .expand = expand_trips, .ctx = trips};
+	make_code(P(0) "add.u32 %r1, %r1, 1;\nLOOP:\n" P(1) "@%p1 bra LOOP;\n" P(2) "ret;\n");
+	begin_trace(2);
+	for (uint32_t i = 0; i < 2 * LANES; i++)
+		add_blocks(i / LANES, i % LANES, "012");
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 16, false, &lanes), 0);
+	CU_ASSERT_DOUBLE_EQUAL(made.represented, (15 * 3 + 106) / (16 * 3.0), 1e-12);
+	CU_ASSERT_DOUBLE_EQUAL(made.longest_represented, alone(104) / alone(1), 1e-9);
+	trace_warps_free(&made);
+	for (uint32_t g = 8; g < 16; g++)
+		trips[g] = 104;
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 16, false, &lanes), 0);
+	CU_ASSERT_EQUAL(made.longest_represented, 0);
+	trace_warps_free(&made);
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 2, false, &lanes), 0);
+	CU_ASSERT_EQUAL(made.longest_represented, 0);
+	finish();
+}
+
 static void gather_lane_trips(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
 	row[0] = ((uint32_t(*)[LANES])ctx)[group][item];
@@ -610,6 +644,7 @@ void add_trace_warps_tests(void)
 	TEST(instructions_that_touch_the_same_share_its_part);
 	TEST(equal_warps_share);
 	TEST(groups_that_nobody_stands_for_are_needed);
+	TEST(a_launch_ends_with_its_longest_warp);
 	TEST(a_group_is_like_one_whose_warps_do_as_much);
 	TEST(groups_of_another_launch_did_what_its_trace_says);
 	TEST(loops_are_as_long_as_counters_say);

@@ -146,10 +146,28 @@ static void more_is_traced_where_the_longest_work_items_were_missed(void)
 			trace_taken(&k, large, local);
 			traced++;
 		}
-	CU_ASSERT_EQUAL(traced, 14 + 2); /* 3 to 16, 128 and 1024 */
+	CU_ASSERT_EQUAL(traced, 8 + 2); /* 3 to 10, 80 and 640 */
 	trace_was_cut(&k, large, local);
 	CU_ASSERT_EQUAL(trace_items(&k, large, local, 4096, 1 << 18, &each), (1 << 18) / 12);
 	CU_ASSERT_EQUAL(each, 12);
+	trace_shapes_free(&k);
+}
+
+/* The application is 39 launches further when it is known that the first trace missed the longest work-items. The next 8 are traced all the same. */
+static void more_is_traced_however_late_that_is_known(void)
+{
+	struct artifact_kernel k = {0};
+	unsigned traced = 0;
+	for (unsigned i = 1; i <= 40; i++)
+		if (trace_due(&simulation, &k, large, local, 1))
+			trace_taken(&k, large, local);
+	trace_missed(&k, large, local, 1.5);
+	for (unsigned i = 41; i <= 300; i++)
+		if (trace_due(&simulation, &k, large, local, 1)) {
+			trace_taken(&k, large, local);
+			traced++;
+		}
+	CU_ASSERT_EQUAL(traced, 8); /* 41 to 48; then 384 */
 	trace_shapes_free(&k);
 }
 
@@ -304,6 +322,7 @@ void add_traces_kept_tests(void)
 	CU_pSuite s = CU_add_suite("traces_kept", NULL, NULL);
 	CU_add_test(s, "more small launches are traced whose loops are counted", more_small_launches_are_traced_whose_loops_are_counted);
 	CU_add_test(s, "more is traced where the longest work-items were missed", more_is_traced_where_the_longest_work_items_were_missed);
+	CU_add_test(s, "more is traced however late it is known that they were missed", more_is_traced_however_late_that_is_known);
 	CU_add_test(s, "less room may do where traces came back", less_room_may_do_where_traces_came_back);
 	CU_add_test(s, "launches 1, 8 and 64 of a shape are traced", launches_1_8_and_64_of_a_shape_are_traced);
 	CU_add_test(s, "launches with other arguments are traced", launches_with_other_arguments_are_traced);
