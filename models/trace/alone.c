@@ -89,7 +89,7 @@ static double load_cycles(const struct gpu *gpu, const struct seen_lines *r, uin
 	return gpu->l1_latency + (gpu->l2_latency - gpu->l1_latency) * share;
 }
 
-double *cycles_alone(const struct gpu *gpu, const struct kernel_code *code, const struct trace_store *s)
+double *cycles_alone(const struct gpu *gpu, const struct kernel_code *code, const struct trace_store *s, bool requests)
 {
 	double *cycles = calloc(code->block_count + 1u, sizeof *cycles);
 	struct seen_lines *r = calloc(1, sizeof *r);
@@ -97,14 +97,14 @@ double *cycles_alone(const struct gpu *gpu, const struct kernel_code *code, cons
 	bool made = cycles && r && counts;
 	if (made) {
 		*r = (struct seen_lines){.code = code, .executions = counts, .misses = counts + code->code_count};
-		if (s->requests)
+		if (requests)
 			look_at_longest(r, s);
 	}
 	for (uint32_t b = 0; made && b < code->block_count; b++)
 		for (uint32_t i = code->blocks[b].first; i < code->blocks[b].first + code->blocks[b].count; i++) {
 			const struct code_instruction *in = &code->code[i];
 			bool far = in->class == CODE_load && in->space != SPACE_shared && in->space != SPACE_param && in->space != SPACE_const;
-			cycles[b] += far && s->requests ? load_cycles(gpu, r, i) : gpu_instruction_cost(gpu, in).distance;
+			cycles[b] += far && requests ? load_cycles(gpu, r, i) : gpu_instruction_cost(gpu, in).distance;
 		}
 	free(r);
 	free(counts);

@@ -147,7 +147,7 @@ int count_traced_work(const struct work_shape *shape, const struct launch_trace 
 /* ---- models/trace/alone.c ---- */
 
 /* By block, the cycles that it takes a warp that is alone, about; the caller frees. NULL when out of memory. */
-double *cycles_alone(const struct gpu *gpu, const struct kernel_code *code, const struct trace_store *s);
+double *cycles_alone(const struct gpu *gpu, const struct kernel_code *code, const struct trace_store *s, bool requests);
 
 /* ---- models/trace/groups.c: which traced group stands for which ---- */
 

@@ -579,7 +579,7 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 	struct launch_warps *w = &m->out->warps;
 	struct trace_store *s = m->out->store;
 	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY, m->gpu->warp_size,
-	                              stand_for_others(m) ? cycles_alone(m->gpu, m->code, s) : NULL};
+	                              stand_for_others(m) ? cycles_alone(m->gpu, m->code, s, m->shape->requests) : NULL};
 	struct traced_ids traced = {ids, used, s->shifts, m->gpu->l1_line_bytes, m->shape->other ? m->trace : NULL, NULL};
 	uint64_t count = sample.count;
 	struct group_stand_in *stand_ins = calloc(count + 1, sizeof *stand_ins);
