@@ -101,7 +101,7 @@ $(ALIASES): interposer/cuda/ways/alias.c $(O)/libgpusim.so
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)echo '$(@F) { };' > $@.version
 	$(QUIET)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,--version-script=$@.version -Wl,--no-as-needed -Wl,-z,defs \
-		-Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..:$$ORIGIN/../../..' -o $@ $< -L$(O) -lgpusim -lc
+		-Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..:$$ORIGIN/../../..' -o $@ $< -L$(O) -lgpusim $(if $(SANITIZE),,-lc)
 	$(QUIET)rm $@.version
 
 $(O)/gpusim-cc: $(call OBJ,$(CC_SOURCES))
