@@ -58,7 +58,7 @@ CC_SOURCES = $(ANNOTATOR) $(wildcard analysis/*/*.c runtime/cc/*.c) models/code/
 CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h annotator/*/*.def annotator/*/*.cl annotator/*/*.awk analysis/*/*.h analysis/*/*.def \
 	runtime/cc/*.h runtime/format/*.h runtime/format/*.def) models/code/code.h models/trace/trace.h models/trace/read.h
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
-PTX = $(wildcard analysis/ptx/*.c analysis/fatbin/*.c analysis/graph/*.c analysis/builtins/*.c) runtime/format/matrices.c
+PTX = $(wildcard analysis/ptx/*.c analysis/sass/*.c analysis/fatbin/*.c analysis/graph/*.c analysis/builtins/*.c) runtime/format/matrices.c
 PTX_READER = $(wildcard analysis/ptx/*.c) runtime/format/matrices.c
 # What writes single instructions, and what their text calls.
 LIFT_INSTRUCTIONS = $(wildcard annotator/opcodes/*.c) $(O)/builtin_lift.c runtime/format/matrices.c
