@@ -81,7 +81,7 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-lifter fuzz-profile fuzz-cache install uninstall deb clean help programs cuda-ptx \
+.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-cubin fuzz-lifter fuzz-profile fuzz-cache install uninstall deb clean help programs cuda-ptx \
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
@@ -323,6 +323,12 @@ $(O)/fuzz/fatbin: $(FUZZ_FATBIN_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
 
+FUZZ_CUBIN_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/cubin_reader.c analysis/sass/cubin.c analysis/sass/lines.c analysis/sass/decode.c $(BASE))
+
+$(O)/fuzz/cubin: $(FUZZ_CUBIN_OBJ)
+	$(SAY) LINK $@
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
+
 # What gpusim-cc does with a CUDA module: reader, lifter, and the tables that it writes. No LLVM is needed.
 FUZZ_LIFTER_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/lifter.c $(addprefix runtime/cc/,lifted.c lifted_tables.c lifted_targets.c options.c) \
 	$(wildcard analysis/mapping/*.c analysis/machine/*.c annotator/count/*.c annotator/lift/*.c annotator/opcodes/*.c) $(PTX) models/code/code.c $(BASE)) \
@@ -468,6 +474,13 @@ fuzz-fatbin: setup-fuzz
 	mkdir -p $(O)/fuzz/fatbin-corpus $(O)/fuzz/fatbin-found
 	$(O)/fuzz/fatbin -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=16384 -artifact_prefix=$(O)/fuzz/fatbin-found/ \
 		-print_final_stats=1 $(O)/fuzz/fatbin-corpus tests/fuzz/fatbin
+
+fuzz-cubin: setup-fuzz
+	@$(MAKE) --no-print-directory -j$(JOBS) $(O)/fuzz/cubin
+	mkdir -p $(O)/fuzz/cubin-corpus $(O)/fuzz/cubin-found
+	cp tests/analysis/sass/*.cubin $(O)/fuzz/cubin-corpus
+	$(O)/fuzz/cubin -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=16384 -artifact_prefix=$(O)/fuzz/cubin-found/ \
+		-print_final_stats=1 $(O)/fuzz/cubin-corpus
 
 # The PTX of our own CUDA kernels is the seed.
 fuzz-lifter: setup-fuzz

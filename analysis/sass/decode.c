@@ -1,0 +1,164 @@
+/* See decode.h. */
+#include "analysis/sass/decode.h"
+
+#include <string.h>
+
+struct encoding {
+	uint16_t bits;
+	const char *name, *operands;
+};
+
+#define ENC(bits, name, operands) {bits, #name, operands},
+static const struct encoding encodings[] = {
+#include "analysis/sass/encodings.def"
+};
+#undef ENC
+
+enum { BASE_BITS = 0x1ff };
+
+static const struct encoding *find_encoding(uint16_t opcode)
+{
+	for (size_t i = 0; i < GS_ARRAY_LEN(encodings); i++)
+		if (encodings[i].bits == (opcode & BASE_BITS))
+			return &encodings[i];
+	return NULL;
+}
+
+struct word {
+	uint64_t low, high;
+};
+
+static uint64_t load(const uint8_t *at)
+{
+	uint64_t value = 0;
+	for (unsigned i = 0; i < 8; i++)
+		value |= (uint64_t)at[i] << 8 * i;
+	return value;
+}
+
+/* Up to 32 bits of the instruction. */
+static uint32_t field(const struct word *w, unsigned first, unsigned count)
+{
+	uint64_t bits = first >= 64 ? w->high >> (first - 64) : w->low >> first;
+	if (first < 64 && first + count > 64)
+		bits |= w->high << (64 - first);
+	return (uint32_t)(bits & ((UINT64_C(1) << count) - 1));
+}
+
+/* ---- control flow ---- */
+
+/* Bits 34 to 81 are a distance in words of 4 bytes from the next instruction. From sm_90 on, branches and calls have its lowest eight bits
+ * in 16 to 23. */
+static int64_t find_target(const struct word *w, unsigned arch, uint64_t at, bool split)
+{
+	uint64_t bits = (w->low >> 34 | w->high << 30) & ((UINT64_C(1) << 48) - 1);
+	int64_t distance = (int64_t)(bits << 16) >> 16;
+	if (split && arch >= 90)
+		distance = (int64_t)((uint64_t)distance << 8 | field(w, 16, 8));
+	int64_t target = (int64_t)((uint64_t)at + 16 + ((uint64_t)distance << 2));
+	return target >= 0 ? target : -1;
+}
+
+static void find_flow(const struct word *w, unsigned arch, uint64_t at, struct sass_instruction *out)
+{
+	static const struct {
+		uint16_t bits;
+		uint8_t flow;
+		bool has_target, split;
+	} flows[] = {
+		{0x147, SASS_BRANCHES, true, true}, {0x14a, SASS_JUMPS, false, false}, {0x149, SASS_JUMPS, false, false}, {0x14c, SASS_JUMPS, false, false},
+		{0x144, SASS_CALLS, true, true},    {0x143, SASS_CALLS, false, false}, {0x14d, SASS_ENDS, false, false},  {0x150, SASS_ENDS, false, false},
+		{0x15b, SASS_ENDS, false, false},   {0x145, SASS_GATHERS, true, false},
+	};
+	for (size_t i = 0; i < GS_ARRAY_LEN(flows); i++)
+		if (flows[i].bits == (out->opcode & BASE_BITS)) {
+			out->flow = flows[i].flow;
+			out->target = flows[i].has_target ? find_target(w, arch, at, flows[i].split) : -1;
+		}
+}
+
+/* ---- registers ---- */
+
+static void add_read(struct sass_instruction *out, uint32_t first, unsigned count)
+{
+	for (unsigned i = 0; i < count && first != SASS_RZ && first + i < SASS_RZ && out->reads < SASS_MOST_REGISTERS; i++)
+		out->registers[out->reads++] = (uint8_t)(first + i);
+}
+
+/* What bits 9 to 11 say: B and C are registers in Rb and Rc (1); or one of the two is an immediate, a constant or a uniform register, which
+ * takes bits 32 to 63, and the other is in Rc: C is that operand in forms 2, 3 and 7, B in the others. */
+static void add_sources(const struct word *w, const char *operands, struct sass_instruction *out)
+{
+	unsigned form = out->opcode >> 9, stored = out->bytes > 4 ? out->bytes / 4 : 1;
+	bool own = strchr(operands, 'x'), third = strpbrk(operands, "cC");
+	bool other_is_c = form == 2 || form == 3 || form == 7;
+	for (const char *o = operands; *o; o++) {
+		unsigned count = *o >= 'A' && *o <= 'Z' ? 2 : 1;
+		switch (*o) {
+		case 'a':
+		case 'A':
+			add_read(out, field(w, 24, 8), count);
+			break;
+		case 's':
+			add_read(out, field(w, 32, 8), stored);
+			break;
+		case 't':
+			add_read(out, field(w, form == 1 ? 64 : 32, 8), stored);
+			break;
+		case 'e':
+			add_read(out, field(w, 16, 8), 1);
+			break;
+		case 'h':
+			if (form == 1 || form == 2)
+				add_read(out, field(w, 32, 8), 1);
+			if (form == 1 || form == 4)
+				add_read(out, field(w, 64, 8), 1);
+			break;
+		case 'b':
+		case 'B':
+			if (own ? form != 7 : form == 1)
+				add_read(out, field(w, 32, 8), count);
+			else if (other_is_c && third)
+				add_read(out, field(w, 64, 8), count);
+			break;
+		case 'c':
+		case 'C':
+			if (own || !other_is_c)
+				add_read(out, field(w, 64, 8), count);
+			break;
+		}
+	}
+}
+
+static void add_results(const struct word *w, const char *operands, struct sass_instruction *out)
+{
+	bool wide = strchr(operands, 'D'), loaded = strchr(operands, 'm');
+	out->result = (uint8_t)field(w, 16, 8);
+	if (out->result != SASS_RZ && (wide || loaded || strchr(operands, 'd')))
+		out->results = (uint8_t)(loaded && out->bytes > 4 ? out->bytes / 4 : wide ? 2 : 1);
+}
+
+void sass_decode(const uint8_t *at, unsigned arch, uint64_t offset, struct sass_instruction *out)
+{
+	static const uint8_t sizes[8] = {1, 1, 2, 2, 4, 8, 16, 4};
+	struct word w = {load(at), load(at + 8)};
+	*out = (struct sass_instruction){.opcode = (uint16_t)field(&w, 0, 12),
+	                                 .predicate = (uint8_t)field(&w, 12, 3),
+	                                 .negated = field(&w, 15, 1),
+	                                 .stall = (uint8_t)field(&w, 105, 4),
+	                                 .yield = !field(&w, 109, 1),
+	                                 .write_barrier = (uint8_t)field(&w, 110, 3),
+	                                 .read_barrier = (uint8_t)field(&w, 113, 3),
+	                                 .wait_mask = (uint8_t)field(&w, 116, 6),
+	                                 .reuse = (uint8_t)field(&w, 122, 3),
+	                                 .target = -1};
+	const struct encoding *e = find_encoding(out->opcode);
+	find_flow(&w, arch, offset, out);
+	if (!e)
+		return;
+	out->name = e->name;
+	if (strchr(e->operands, 'w'))
+		out->bytes = sizes[field(&w, 73, 3)];
+	add_sources(&w, e->operands, out);
+	add_results(&w, e->operands, out);
+}
