@@ -26,6 +26,8 @@ static const struct subcommand subcommands[] = {
 	 "compare estimates with measured values, case by case and counter by counter", cmd_correlate},
 	{"gpus", "[--json]", "list the GPUs that can be modelled", cmd_gpus},
 	{"show", "NAME|FILE.gpu [--set KEY=VALUE,...]", "print a GPU's description, each value with its source", cmd_show},
+	{"gpu-from", "gpgpusim.config|FOLDER [trace.config] [--base NAME|FILE.gpu] [--name NAME] [-o FILE]",
+	 "make a GPU's description from a configuration of GPGPU-Sim or Accel-Sim", cmd_gpu_from},
 	{"tune", "--base NAME|FILE.gpu [--device N] [-o FILE] ...", "measure the GPU of this machine and write its description",
 	 cmd_tune},
 	{"cache", "[clear | export FILE | import FILE | wanted FILE | fill [FILE]]",

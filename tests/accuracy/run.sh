@@ -99,6 +99,16 @@ gpgpusim gtx480-15sm full schedulers_per_sm=2 gtx480_pm_15sm_2sched --mean 4
 gpgpusim gtx480-15sm-occupancy occupancy schedulers_per_sm=2 gtx480_pm_15sm_2sched --mean 4
 gpgpusim gtx480-1sm-probabilistic probabilistic sm_count=1 gtx480_pm_1sm --mean 6
 GPUSIM_MEMORY=hierarchy gpgpusim gtx480-full full sm_count=15 gtx480_full --mean 10
+# Descriptions that gpusim gpu-from makes of the simulator's configurations. They are not kept.
+imported() { # NAME CONFIG-FOLDER TRUTH OPTION...
+	is_wanted "$1" || return
+	"$build/gpusim" gpu-from "tests/command/configs/$2/gpgpusim.config" -o "$work/$1.gpu" &&
+		GPUSIM_GPU=$work/$1.gpu GPUSIM_MODEL=full GPUSIM_MEMORY=hierarchy GPUSIM_SET=icache_kept=0,const_kept=0 run "$1" "$cases" '*-s' &&
+		compare "$1" --config "$3" "$reference/gpgpusim.csv" --cases "$cases" --only '*-s' "${@:4}" "$work/$1.json"
+	unset 'made[-1]'
+}
+imported gtx480-from gtx480 gtx480_full --mean 10
+imported qv100-from qv100 qv100_full --mean 10
 # What warps execute, from traces of all launches.
 order='what it executes depends on the order of work-items'
 GPUSIM_MEMORY=hierarchy GPUSIM_TRACE=all gpgpusim gtx480-warps full sm_count=15 gtx480_full --metric warp_instructions --worst 4 \
