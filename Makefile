@@ -58,13 +58,14 @@ CC_SOURCES = $(ANNOTATOR) $(wildcard analysis/*/*.c runtime/cc/*.c) models/code/
 CC_HEADERS = $(wildcard annotator/*.h annotator/*/*.h annotator/*/*.def annotator/*/*.cl annotator/*/*.awk analysis/*/*.h analysis/*/*.def \
 	runtime/cc/*.h runtime/format/*.h runtime/format/*.def) models/code/code.h models/trace/trace.h models/trace/read.h
 # The part of the analysis that needs no LLVM: reading PTX, and its graphs.
-PTX = $(wildcard analysis/ptx/*.c analysis/sass/*.c analysis/fatbin/*.c analysis/graph/*.c analysis/builtins/*.c) runtime/format/matrices.c
+OBSERVED = analysis/sass/observed.c analysis/sass/blocks.c
+PTX = $(filter-out $(OBSERVED),$(wildcard analysis/sass/*.c)) $(wildcard analysis/ptx/*.c analysis/fatbin/*.c analysis/graph/*.c analysis/builtins/*.c) runtime/format/matrices.c
 PTX_READER = $(wildcard analysis/ptx/*.c) runtime/format/matrices.c
 # What writes single instructions, and what their text calls.
 LIFT_INSTRUCTIONS = $(wildcard annotator/opcodes/*.c) $(O)/builtin_lift.c runtime/format/matrices.c
 # What models and reports launches. It needs no driver.
 MODELLING = $(wildcard runtime/process/*.c runtime/timeline/*.c runtime/model/*.c runtime/advice/*.c runtime/estimates/*.c runtime/estimates/*/*.c runtime/report/*.c)
-CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
+CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(OBSERVED) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
 PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js advice.js memory.js main.js page.css page.html)
 TESTS = $(wildcard tests/*.c $(foreach part,models analysis annotator runtime interposer,tests/$(part)/*.c tests/$(part)/*/*.c tests/$(part)/*/*/*.c)) tests/oracle/test_oracle.c tests/lift/pack.c tests/lift/runner.c tests/lift/traced.c
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test_oracle.c),$(wildcard tests/oracle/*.c tests/oracle/extended/*.c))
@@ -72,6 +73,7 @@ ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test
 GUEST_TESTED = $(MODELLING) $(wildcard runtime/guest/support/*.c) \
 	$(patsubst %,runtime/guest/cuda/%.c,memory streams copies prints groups scratch images) \
 	interposer/cuda/ways/patch.c $(wildcard interposer/cuda/device/*.c)
+CMD_TESTED = $(addprefix runtime/cmd/accelsim/,line.c bytes.c packed.c trace.c ranges.c lanes.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
 	tests/generate/generate.c tests/generate/run.c tests/twins/twins.c)
 
@@ -287,7 +289,7 @@ $(O)/tests/generate/generate: $(addprefix tests/generate/,expressions.c statemen
 $(O)/tests/generate/run: tests/generate/work.h
 $(O)/tests/twins/twins: tests/guest/guest.h
 
-$(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(filter-out runtime/cc/main.c runtime/base/% models/%,$(CC_SOURCES)))
+$(O)/unit-tests: $(call OBJ,$(TESTS) $(ORACLE) $(COMMON) $(GUEST_TESTED) $(CMD_TESTED) $(filter-out runtime/cc/main.c runtime/base/% models/%,$(CC_SOURCES)))
 	$(SAY) LINK $@
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -rdynamic -o $@ $^ $(LLVM_LIBS) -lcunit -lOpenCL -lzstd -ldl -lm
 

@@ -153,24 +153,28 @@ static int link_edges_in(struct graph *g)
 	return 0;
 }
 
+int graph_complete(struct graph *g, struct gs_error *err)
+{
+	if (link_edges_in(g))
+		return gs_fail(err, ENOMEM, "out of memory");
+	int result = graph_find_dominators(g, err);
+	return result ? result : graph_find_loops(g, err);
+}
+
 int graph_build(const struct ptx_function *function, struct graph **out, struct gs_error *err)
 {
 	struct builder b = {.function = function, .graph = calloc(1, sizeof *b.graph)};
 	int result = b.graph ? make_blocks(&b) : -ENOMEM;
 	for (uint32_t i = 0; !result && i < b.graph->block_count; i++)
 		result = add_edges(&b, i);
-	if (!result)
-		result = link_edges_in(b.graph);
 	free(b.block_of);
 	free(b.seen);
 	if (result) {
 		gs_fail(err, ENOMEM, "out of memory");
 	} else {
 		b.graph->function = function;
-		result = graph_find_dominators(b.graph, err);
+		result = graph_complete(b.graph, err);
 	}
-	if (!result)
-		result = graph_find_loops(b.graph, err);
 	if (result)
 		graph_free(b.graph);
 	else

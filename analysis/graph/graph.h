@@ -46,6 +46,8 @@ struct graph {
  * or that stands at the end, leads out of the function. A function without instructions has one empty block. In irreducible flow, only a header
  * that dominates its loop makes a loop. */
 int graph_build(const struct ptx_function *function, struct graph **out, struct gs_error *err);
+/* Fills in the rest of a graph that has blocks with their edges, and edges: what enters a block, dominators, loops. */
+int graph_complete(struct graph *g, struct gs_error *err);
 void graph_free(struct graph *g);
 bool graph_dominates(const struct graph *g, uint32_t a, uint32_t b);
 bool graph_post_dominates(const struct graph *g, uint32_t a, uint32_t b);

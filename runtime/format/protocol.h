@@ -93,7 +93,8 @@
  *               "library KERNEL FUNCTION", one per library function whose cost comes from a table. A "?" is before functions
  *               that the table does not have
  *   code        one per target and kernel, the targets in their order: the line "TARGET NAME", then
- *               the bytes of code_write (models/code/code.h). Its counters are the lines of blocks. Absent after a failure
+ *               the bytes of code_write (models/code/code.h). Its counters are the lines of blocks. Absent after a failure.
+ *               In profiles of imported traces, TARGET is "any": machine code that all targets execute as it is
  *   ptx         one per target, same order: the PTX text without probes; empty after a failure
  *   dependency  one line per file read through #include: HASH PATH (absolute); absent when there is none,
  *               present after a failure too

@@ -351,26 +351,33 @@ static void take_target(const struct simulation *sim, struct artifact *a, char *
 	}
 }
 
-/* "ARCHITECTURE NAME", a new line, and the code's bytes. */
-static void take_code(const struct simulation *sim, struct artifact *a, const struct gs_section *s)
+static void take_code_for(struct artifact *a, struct artifact_kernel *k, int arch, const char *bytes, size_t length)
 {
-	char *end = memchr(s->data, '\n', s->len), *space = memchr(s->data, ' ', s->len);
-	int arch = end && space && space < end ? find_arch(sim, s->data, (size_t)(space - s->data)) : -1;
-	if (arch < 0)
-		return;
 	struct gs_error err;
-	*end = 0;
-	struct artifact_kernel *k = artifact_kernel(a, space + 1);
-	*end = '\n';
 	if (!k || k->code[arch])
 		return;
-	if (code_read(end + 1, s->len - (size_t)(end + 1 - s->data), &k->code[arch], &err)) {
+	if (code_read(bytes, length, &k->code[arch], &err)) {
 		set_failure(k, arch, err.text);
 	} else if (k->code[arch]->counter_count != a->block_count) {
 		code_free(k->code[arch]);
 		k->code[arch] = NULL;
 		set_failure(k, arch, "the code and the source do not belong together");
 	}
+}
+
+/* "ARCHITECTURE NAME", a new line, and the code's bytes. Where the architecture is "any", it is the same for all. */
+static void take_code(const struct simulation *sim, struct artifact *a, const struct gs_section *s)
+{
+	char *end = memchr(s->data, '\n', s->len), *space = memchr(s->data, ' ', s->len);
+	if (!end || !space || space > end)
+		return;
+	bool any = space - s->data == 3 && !memcmp(s->data, "any", 3);
+	int arch = any ? 0 : find_arch(sim, s->data, (size_t)(space - s->data));
+	*end = 0;
+	struct artifact_kernel *k = artifact_kernel(a, space + 1);
+	*end = '\n';
+	for (; arch >= 0 && arch < (int)sim->arch_count; arch = any ? arch + 1 : -1)
+		take_code_for(a, k, arch, end + 1, s->len - (size_t)(end + 1 - s->data));
 }
 
 static void take_targets(const struct simulation *sim, struct artifact *a, const struct gs_pack *result)

@@ -1,0 +1,133 @@
+/* Code from what warps were seen to execute. The flow of each case was drawn by hand. */
+#include "analysis/sass/observed.h"
+#include "tests/tests.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int64_t execute(struct observed_code *c, struct observed_warp *w, uint64_t pc, uint32_t mask, const char *opcode)
+{
+	struct observed_instruction i = {.pc = pc, .mask = mask, .result = 4, .source_count = 1, .sources = {2}, .opcode = opcode,
+	                                 .opcode_length = strlen(opcode), .addresses = !strncmp(opcode, "LD", 2), .space = SPACE_global};
+	return observed_execute(c, w, &i);
+}
+
+static void write_and_read(const struct kernel_code *code)
+{
+	struct gs_buf bytes = {0};
+	struct kernel_code *again = NULL;
+	struct gs_error err;
+	code_write(code, &bytes);
+	CU_ASSERT_EQUAL(code_read(bytes.data, bytes.len, &again, &err), 0);
+	code_free(again);
+	gs_buf_free(&bytes);
+}
+
+/* Lanes 0-15 go one way at a branch and the others another; both meet again. */
+static void arms(void)
+{
+	struct observed_code *c = observed_new();
+	struct observed_warp w;
+	struct kernel_code *code = NULL;
+	struct gs_error err;
+	observed_begin(&w);
+	execute(c, &w, 0x00, 0xffffffff, "ISETP.GE.AND");
+	execute(c, &w, 0x10, 0xffffffff, "BRA");
+	execute(c, &w, 0x20, 0x0000ffff, "FADD");
+	execute(c, &w, 0x30, 0x0000ffff, "BRA");
+	execute(c, &w, 0x40, 0xffff0000, "LDG.E.64");
+	execute(c, &w, 0x50, 0xffffffff, "EXIT");
+	CU_ASSERT_EQUAL(observed_end(c, &w), 0);
+	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, &code, &err), 0);
+	write_and_read(code);
+	CU_ASSERT_EQUAL(code->block_count, 4);
+	CU_ASSERT_EQUAL(code->edge_count, 5);
+	CU_ASSERT_EQUAL(code->counter_count, 5); /* blocks, and one of the two ways out of the first */
+	CU_ASSERT_EQUAL(code->blocks[0].count, 2);
+	CU_ASSERT_EQUAL(code->blocks[0].join, 3);
+	CU_ASSERT_EQUAL(code->code[1].flags & CODE_UNIFORM, 0);
+	CU_ASSERT_EQUAL(code->code[3].flags & CODE_UNIFORM, CODE_UNIFORM);
+	CU_ASSERT_EQUAL(code->code[4].bytes, 8);
+	CU_ASSERT_EQUAL(code->code[4].writes, 2);
+	CU_ASSERT_EQUAL(code->code[4].site, 0);
+	CU_ASSERT_EQUAL(code->code[5].flags & CODE_EXIT, CODE_EXIT);
+	CU_ASSERT_EQUAL(code->site_count, 1);
+	CU_ASSERT_EQUAL(observed_block(c, observed_find(c, 0x40)), 2);
+	CU_ASSERT_EQUAL(observed_block(c, observed_find(c, 0x10)), OBSERVED_NONE);
+	CU_ASSERT_EQUAL(observed_edge(c, 0, 1), 4);
+	CU_ASSERT_EQUAL(observed_edge(c, 0, 2), OBSERVED_NONE);
+	CU_ASSERT_EQUAL(observed_find(c, 0x60), OBSERVED_NONE);
+	code_free(code);
+	observed_free(c);
+}
+
+/* A loop of two trips, whose second instruction half of the lanes skip under a predicate. */
+static void loop(void)
+{
+	struct observed_code *c = observed_new();
+	struct observed_warp w;
+	struct kernel_code *code = NULL;
+	struct gs_error err;
+	observed_begin(&w);
+	execute(c, &w, 0x00, 0xff, "MOV");
+	for (int i = 0; i < 2; i++) {
+		execute(c, &w, 0x10, 0xff, "IADD3");
+		execute(c, &w, 0x20, 0x0f, "FMUL");
+		execute(c, &w, 0x30, 0xff, "BRA");
+	}
+	execute(c, &w, 0x40, 0xff, "EXIT");
+	observed_end(c, &w);
+	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, &code, &err), 0);
+	write_and_read(code);
+	CU_ASSERT_EQUAL(code->block_count, 5);
+	CU_ASSERT_EQUAL(code->loop_count, 1);
+	CU_ASSERT_EQUAL(code->loops[0].header, 1);
+	CU_ASSERT_EQUAL(code->blocks[1].join, 3); /* lanes meet after the predicate */
+	CU_ASSERT_EQUAL(code->blocks[2].loop, 0);
+	CU_ASSERT_EQUAL(code->blocks[4].loop, -1);
+	code_free(code);
+	observed_free(c);
+}
+
+/* Lanes begin at different instructions: there is a block before both. */
+static void entries(void)
+{
+	struct observed_code *c = observed_new();
+	struct observed_warp w;
+	struct kernel_code *code = NULL;
+	struct gs_error err;
+	observed_begin(&w);
+	execute(c, &w, 0x00, 0x1, "MOV");
+	execute(c, &w, 0x10, 0x3, "EXIT");
+	observed_end(c, &w);
+	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, &code, &err), 0);
+	write_and_read(code);
+	CU_ASSERT_EQUAL(observed_entry(c), 0);
+	CU_ASSERT_EQUAL(code->blocks[0].count, 0);
+	CU_ASSERT_EQUAL(code->blocks[0].edge_count, 2);
+	code_free(code);
+	observed_free(c);
+}
+
+static void other_code(void)
+{
+	struct observed_code *c = observed_new();
+	struct observed_warp w;
+	struct kernel_code *code = NULL;
+	struct gs_error err;
+	CU_ASSERT_EQUAL(observed_finish(c, 16, &code, &err), -EINVAL);
+	observed_begin(&w);
+	CU_ASSERT_EQUAL(execute(c, &w, 0x10, 1, "MOV"), 0);
+	CU_ASSERT_EQUAL(execute(c, &w, 0x10, 1, "MOV32I"), -EEXIST);
+	CU_ASSERT_EQUAL(execute(c, &w, 0x10, 1, "MO"), -EEXIST);
+	observed_free(c);
+}
+
+void add_sass_observed_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("sass_observed", NULL, NULL);
+	CU_add_test(suite, "arms of a branch", arms);
+	CU_add_test(suite, "a loop with a predicate", loop);
+	CU_add_test(suite, "two entries", entries);
+	CU_add_test(suite, "other instructions at the same place", other_code);
+}

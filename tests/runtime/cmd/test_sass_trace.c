@@ -1,0 +1,280 @@
+/* Traces as Accel-Sim's tracer writes them: every mode of addresses, every version, and what is not one. Written by hand. */
+#include "runtime/cmd/accelsim/import.h"
+#include "tests/tests.h"
+
+#include "models/trace/read.h"
+#include "runtime/format/traces.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+static bool reads(const char *text, uint32_t version, bool line_info, struct sass_line *out)
+{
+	return sass_line_read(text, strlen(text), version, line_info, out);
+}
+
+static void lines(void)
+{
+	struct sass_line l;
+	CU_ASSERT(reads("0010 ffffffff 1 R4 IMAD.WIDE.U32 3 R2 R255 R6 0 0", 4, false, &l));
+	CU_ASSERT_EQUAL(l.in.pc, 0x10);
+	CU_ASSERT_EQUAL(l.in.mask, 0xffffffff);
+	CU_ASSERT_EQUAL(l.in.result, 4);
+	CU_ASSERT_EQUAL(l.in.source_count, 3);
+	CU_ASSERT_EQUAL(l.in.sources[1], 255);
+	CU_ASSERT_EQUAL(l.in.opcode_length, strlen("IMAD.WIDE.U32"));
+	CU_ASSERT_FALSE(l.in.addresses);
+	CU_ASSERT(reads("0010 1 0 STG.E 2 R2 UR4 4 0 0x7f0000001000 0", 3, false, &l)); /* uniform registers are not waited for */
+	CU_ASSERT_EQUAL(l.in.source_count, 1);
+	CU_ASSERT_EQUAL(l.address[0], 0x7f0000001000);
+	CU_ASSERT(reads("5 0 2 1 0010 1 0 EXIT 0 0", 2, false, &l));
+	CU_ASSERT_EQUAL(l.in.pc, 0x10);
+	CU_ASSERT(reads("5 0 2 1 0010 1 0 EXIT 0 0", 1, false, &l));
+	CU_ASSERT(reads("0 0 0 0 20 3 0 EXIT 0 0", 0, false, &l));
+	CU_ASSERT(reads("217 0010 1 0 EXIT 0 0", 5, true, &l));
+	CU_ASSERT_EQUAL(l.in.pc, 0x10);
+	CU_ASSERT(reads("c0e0 f 1 R24 HGMMA.64x64x16.F32 2 R24 R28 1 0 0", 5, false, &l)); /* a number more */
+	CU_ASSERT_EQUAL(l.in.pc, 0xc0e0);
+	CU_ASSERT(reads("0040 1 0 UTMALDG.2D 2 R2 R4 16 3 2 0x1000 0x2000 0", 5, false, &l)); /* a form of its own */
+	CU_ASSERT_FALSE(l.in.addresses);
+}
+
+static void modes(void)
+{
+	struct sass_line l;
+	CU_ASSERT(reads("0 0000000d 1 R1 LDG.E 1 R2 4 0 0x100 0x200 0x300 0", 3, false, &l));
+	CU_ASSERT(l.address[0] == 0x100 && l.address[2] == 0x200 && l.address[3] == 0x300);
+	CU_ASSERT(reads("0 000000f0 1 R1 LDG.E 1 R2 4 1 0x100 -8", 3, false, &l));
+	CU_ASSERT(l.address[4] == 0x100 && l.address[7] == 0x100 - 24);
+	CU_ASSERT(reads("0 0000000d 1 R1 LDG.E 1 R2 4 2 0x100 16 -32 0", 4, false, &l)); /* two for three lanes, then the immediate */
+	CU_ASSERT(l.address[0] == 0x100 && l.address[2] == 0x110 && l.address[3] == 0xf0);
+	CU_ASSERT(reads("0 0000000d 1 R1 LDG.E 1 R2 4 2 0x100 16 -32", 3, false, &l));
+	CU_ASSERT(reads("0 00000001 1 R1 LDG.E 1 R2 4 2 0x100", 3, false, &l));
+	CU_ASSERT_EQUAL(l.address[0], 0x100);
+}
+
+static void bad_lines(void)
+{
+	static const char *const bad[] = {"", "zz 1 0 EXIT 0 0", "0 1", "0 1ffffffff 0 EXIT 0 0", "0 1 0 EXIT 0", "0 1 9 EXIT 0 0", "0 1 0 EXIT 99 0",
+	                                  "0 3 0 LDG 1 R1 4 0 0x10", "0 3 0 LDG 1 R1 4 1 0x10", "0 3 0 LDG 1 R1 4 2 0x10", "0 3 0 LDG 1 R1 4 7 0x10",
+	                                  "0 3 0 LDG 1 R1 4 2 0x10 4x", "99999999999999999999 1 0 EXIT 0 0"};
+	struct sass_line l;
+	for (size_t i = 0; i < GS_ARRAY_LEN(bad); i++)
+		CU_ASSERT_FALSE(reads(bad[i], 4, false, &l));
+}
+
+static const char header[] = "-kernel name = void f<int>(float*)\n-kernel id = 7\n-grid dim = (2,1,1)\n-block dim = (48,1,1)\n-shmem = 1024\n"
+                             "-nregs = 24\n"
+                             "-binary version = 70\n-cuda stream id = 3\n-shmem base_addr = 0x00007f1000000000\n-local mem base_addr = 0x00007f2000000000\n"
+                             "-nvbit version = 1.5.5\n-accelsim tracer version = 4\n-enable lineinfo = 0\n\n#traces format = x\n";
+
+static const char *write_trace(const char *name, const void *bytes, size_t length)
+{
+	static char path[4096];
+	struct gs_error err;
+	snprintf(path, sizeof path, "%s/%s", test_folder(), name);
+	CU_ASSERT_EQUAL(gs_write_file(path, bytes, length, &err), 0);
+	return path;
+}
+
+/* What items a trace has: a letter each; ! for an error. */
+static void items_of(const char *path, char out[64])
+{
+	struct sass_trace *t;
+	struct gs_error err;
+	size_t n = 0;
+	int item = sass_trace_open(path, &t, &err);
+	if (item < 0) {
+		strcpy(out, "!");
+		return;
+	}
+	while (n < 60 && (item = sass_trace_next(t, &err)) > SASS_ITEM_END)
+		out[n++] = ".GWLE"[item];
+	strcpy(out + n, item < 0 ? "!" : "");
+	sass_trace_close(t);
+}
+
+static const char *text_items(const char *body)
+{
+	static char items[64];
+	struct gs_buf text = {0};
+	gs_buf_printf(&text, "%s%s", header, body);
+	items_of(write_trace("kernel-1.traceg", text.data, text.len), items);
+	gs_buf_free(&text);
+	return items;
+}
+
+static void whole_traces(void)
+{
+	CU_ASSERT_STRING_EQUAL(text_items("\n#BEGIN_TB\n\nthread block = 1,0,0\n\nwarp = 0\ninsts = 1\n0 1 0 EXIT 0 0 0\n\nwarp = 1\ninsts = 0\n\n#END_TB\n"), "GWLWE");
+	CU_ASSERT_STRING_EQUAL(text_items("#BEGIN_TB\nthread block = 0,0,0\ncluster id = 0,0,0\ncluster rank = 0\nwarp = 0\nc0 1 0 EXIT 0 0\n#END_TB\n"), "GWLE");
+	CU_ASSERT_STRING_EQUAL(text_items(""), "");
+	CU_ASSERT_STRING_EQUAL(text_items("#BEGIN_TB\nthread block = 2,0,0\n"), "!");        /* not in the grid */
+	CU_ASSERT_STRING_EQUAL(text_items("#BEGIN_TB\nthread block = 1,0,0\nwarp = 2\n"), "G!"); /* not in the block */
+	CU_ASSERT_STRING_EQUAL(text_items("#BEGIN_TB\nthread block = 1,0,0\nwarp = 1\n0 10000 0 EXIT 0 0\n"), "GW!"); /* lanes 0 to 15 are */
+	CU_ASSERT_STRING_EQUAL(text_items("#BEGIN_TB\nthread block = 1,0,0\nwarp = 1\n0 8000 0 EXIT 0 0\n"), "GWL!"); /* cut off */
+	CU_ASSERT_STRING_EQUAL(text_items("0 1 0 EXIT 0 0\n"), "!");
+}
+
+static void headers(void)
+{
+	struct sass_trace *t;
+	struct gs_error err;
+	CU_ASSERT_EQUAL_FATAL(sass_trace_open(write_trace("kernel-1.traceg", header, strlen(header)), &t, &err), 0);
+	const struct sass_header *h = sass_trace_header(t);
+	CU_ASSERT_STRING_EQUAL(h->name, "void f<int>(float*)");
+	CU_ASSERT(h->grid[0] == 2 && h->block[0] == 48 && h->shared_bytes == 1024 && h->registers == 24 && h->id == 7 && h->stream == 3);
+	CU_ASSERT(h->shared_base == 0x7f1000000000 && h->local_base == 0x7f2000000000 && h->tracer_version == 4 && !h->line_info);
+	sass_trace_close(t);
+	static const char *const bad[] = {"", "-kernel name = f\n#\n", "-kernel name = f\n-grid dim = (0,1,1)\n-block dim = (1,1,1)\n#\n",
+	                                  "-kernel name = f\n-grid dim = (1,1,1)\n-block dim = (1024,1024,1)\n#\n",
+	                                  "-kernel name = f\n-grid dim = (1,1,1)\n-block dim = (1,1,1)\n-accelsim tracer version = 6\n#\n",
+	                                  "-grid dim = (1,1,1)\n-block dim = (1,1,1)\n#\n"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(bad); i++)
+		CU_ASSERT(sass_trace_open(write_trace("kernel-1.traceg", bad[i], strlen(bad[i])), &t, &err) < 0);
+}
+
+/* ---- packed traces ---- */
+
+static void put32(struct gs_buf *b, uint32_t v)
+{
+	v = htole32(v);
+	gs_buf_add(b, &v, 4);
+}
+
+/* One block of two warps; the first has two chunks. */
+static void make_packed(struct gs_buf *b)
+{
+	static const char *const chunks[] = {"0 1 0 MOV 0 0 0\n10 1 0 MOV 0 0 0", "20 1 0 EXIT 0 0 0\n", "20 1 0 EXIT 0 0 0\n"};
+	char packed[256];
+	uint64_t at[2], index;
+	gs_buf_add(b, header, sizeof header); /* with its NUL */
+	put32(b, 0);
+	put32(b, 2);
+	for (int w = 0, chunk = 0; w < 2; w++) {
+		at[w] = b->len;
+		put32(b, w ? 1 : 3);
+		put32(b, w ? 1 : 2);
+		for (int i = 0; i < (w ? 1 : 2); i++, chunk++) {
+			size_t n = ZSTD_compress(packed, sizeof packed, chunks[chunk], strlen(chunks[chunk]), 1);
+			put32(b, (uint32_t)n);
+			gs_buf_add(b, packed, n);
+		}
+	}
+	index = b->len;
+	put32(b, 1);
+	for (int i = 0; i < 10; i++)
+		put32(b, i == 0);
+	put32(b, 2);
+	for (int w = 0; w < 2; w++) {
+		put32(b, w ? 1 : 3);
+		put32(b, w ? 1 : 2);
+		put32(b, (uint32_t)at[w]);
+		put32(b, 0);
+		for (int i = 0; i < (w ? 1 : 2); i++)
+			put32(b, w || i ? 1 : 2);
+	}
+	put32(b, (uint32_t)index);
+	put32(b, 0);
+}
+
+static void packed_traces(void)
+{
+	struct gs_buf b = {0};
+	char items[64];
+	make_packed(&b);
+	items_of(write_trace("kernel-1.tracez", b.data, b.len), items);
+	CU_ASSERT_STRING_EQUAL(items, "GWLLLWLE");
+	for (size_t length = 0; length < b.len; length++) { /* no part of it is one: the end says where the index is */
+		items_of(write_trace("kernel-1.tracez", b.data, length), items);
+		CU_ASSERT_EQUAL(items[strlen(items) - 1], '!');
+	}
+	b.data[b.len - 19] = 127; /* the second warp is somewhere else */
+	items_of(write_trace("kernel-1.tracez", b.data, b.len), items);
+	CU_ASSERT_NOT_EQUAL(strcmp(items, "GWLLLWLE"), 0);
+	gs_buf_free(&b);
+}
+
+/* ---- memory, and what is written ---- */
+
+static void pieces(void)
+{
+	struct touched_pieces m = {0};
+	CU_ASSERT_EQUAL(pieces_copy(&m, 0x1000, 0x100), 0);
+	CU_ASSERT_EQUAL(pieces_copy(&m, 0x3000, 0x100), 0);
+	CU_ASSERT_EQUAL(pieces_copy(&m, 0x1080, 0x100), 0); /* the same buffer, longer */
+	CU_ASSERT_EQUAL(m.count, 2);
+	CU_ASSERT_EQUAL(m.list[0].bytes, 0x180);
+	CU_ASSERT_EQUAL(pieces_find(&m, 0x117f), 0);
+	CU_ASSERT_EQUAL(pieces_find(&m, 0x1180), PIECES_NONE);
+	CU_ASSERT_EQUAL(pieces_find(&m, 0xfff), PIECES_NONE);
+	CU_ASSERT(pieces_touch(&m, 0x2000, 4));
+	CU_ASSERT(pieces_touch(&m, 0x4000, 4));
+	CU_ASSERT(pieces_touch(&m, 0x40000000, 8));
+	CU_ASSERT_EQUAL(pieces_settle(&m), 0); /* what was touched is around a piece that is known */
+	CU_ASSERT_EQUAL(m.count, 5);
+	CU_ASSERT(pieces_find(&m, 0x2000) != pieces_find(&m, 0x4000));
+	CU_ASSERT_EQUAL(m.list[4].bytes, 8);
+	pieces_free(&m);
+}
+
+/* Events come back as they were written, over the ends of chunks. */
+static void lane_events(void)
+{
+	enum { TIMES = 400, CHUNK = TRACE_CHUNK_BYTES / 8, HEAD = TRACE_CHUNK_HEADER_WORDS * 8 };
+	static const struct trace_site sites[2] = {{.kind = TRACE_load, .space = SPACE_global, .bytes = 4}, {.kind = TRACE_store, .space = SPACE_shared, .bytes = 4}};
+	static const uint32_t bytes[2] = {4, 4};
+	static const uint8_t spaces[2] = {SPACE_global, SPACE_shared};
+	static const struct touched_piece piece = {.begin = 0x500000000, .bytes = 1 << 20};
+	struct lane_layout layout = {.block_count = 3, .site_bytes = bytes, .site_spaces = spaces, .local = {2, 1, 1}, .grid = {4, 1, 1},
+	                             .shared_base = 0x7f0000000000, .pieces = &piece, .piece_count = 1};
+	struct lane_writer *w = lane_writer_new(&layout);
+	struct gs_buf packed = {0};
+	lane_writer_begin(w, 3);
+	for (uint32_t i = 0; i < TIMES; i++) {
+		lane_writer_block(w, 1, i % 3);
+		lane_writer_access(w, 1, 0, piece.begin + i * i % 4096 * 4);
+		lane_writer_access(w, 1, 1, 0x7f0000000000 + i * 4);
+	}
+	lane_writer_end(w, &packed);
+	uint64_t *words = calloc(TRACE_HEADER_WORDS + CHUNK * 64, 8), argument_bytes = 1 << 20, used;
+	for (size_t at = 0; at < packed.len; at += HEAD + (size_t)used) {
+		memcpy(&used, packed.data + at + 16, 8);
+		memcpy(words + TRACE_HEADER_WORDS + CHUNK * words[0]++, packed.data + at, HEAD + (size_t)used);
+	}
+	CU_ASSERT(words[0] > 2 && words[0] < 64);
+	struct trace_layout back = {.sites = sites, .site_count = 2, .block_count = 3, .local = {2, 1, 1}, .groups = {4, 1, 1},
+	                            .argument_bytes = &argument_bytes, .argument_count = 1};
+	struct launch_trace *t = NULL;
+	struct gs_error err;
+	CU_ASSERT_EQUAL_FATAL(trace_read(words, TRACE_HEADER_WORDS + CHUNK * words[0], &back, &t, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(t->group_count, 1);
+	CU_ASSERT_EQUAL(t->groups[0].group, 3);
+	const struct lane_trace *lane = &t->groups[0].lanes[1];
+	CU_ASSERT_EQUAL_FATAL(lane->count, 3 * TIMES);
+	for (uint32_t i = 0; i < TIMES; i++) {
+		CU_ASSERT_EQUAL(lane->events[3 * i].what, i % 3);
+		CU_ASSERT_EQUAL(lane->events[3 * i + 1].address, (UINT64_C(1) << 40) + i * i % 4096 * 4);
+		CU_ASSERT_EQUAL(lane->events[3 * i + 2].address, i * 4);
+	}
+	trace_free(t);
+	free(words);
+	gs_buf_free(&packed);
+	lane_writer_free(w);
+}
+
+void add_sass_trace_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("sass_trace", NULL, NULL);
+	CU_add_test(suite, "lines of all versions", lines);
+	CU_add_test(suite, "modes of addresses", modes);
+	CU_add_test(suite, "what is no line", bad_lines);
+	CU_add_test(suite, "headers", headers);
+	CU_add_test(suite, "whole traces", whole_traces);
+	CU_add_test(suite, "packed traces", packed_traces);
+	CU_add_test(suite, "pieces of memory", pieces);
+	CU_add_test(suite, "events of work-items", lane_events);
+}
