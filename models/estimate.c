@@ -12,7 +12,7 @@
 #include "models/util/limits.h"
 #include "models/traffic/walk.h"
 #include "models/family.h"
-#include "models/models.h"
+#include "models/made_warps.h"
 #include "models/full.h"
 
 #include <errno.h>
@@ -105,22 +105,9 @@ static int count_instructions(const struct launch_profile *launch, struct estima
 	return result;
 }
 
-static struct launch_arguments arguments_of(const struct launch_profile *launch)
-{
-	struct launch_arguments arguments = {
-		.values = launch->argument_values, .known = launch->arguments_known, .bytes = launch->argument_bytes,
-		.count = launch->argument_count,
-	};
-	for (int d = 0; d < 3; d++) {
-		arguments.local[d] = launch->local[d];
-		arguments.groups[d] = launch->groups[d];
-	}
-	return arguments;
-}
-
 int launch_accesses(const struct gpu *gpu, const struct launch_profile *launch, uint16_t **out, uint32_t *unknown)
 {
-	struct launch_arguments arguments = arguments_of(launch);
+	struct launch_arguments arguments = arguments_of_launch(launch);
 	*out = calloc(launch->code->code_count + 1, sizeof **out);
 	return *out ? usual_accesses(gpu, launch->code, &arguments, *out, unknown) : -ENOMEM;
 }
@@ -308,14 +295,6 @@ static int run_analytical(const struct gpu *gpu, const struct launch_warps *warp
 	out->memory.l2_share = cycles > 0 ? walk.l2_cycles / cycles : NAN;
 	out->memory.dram_share = cycles > 0 ? walk.dram_cycles / cycles : NAN;
 	return 0;
-}
-
-static bool asks_memory(const struct kernel_code *code)
-{
-	for (uint32_t i = 0; i < code->code_count; i++)
-		if (code_accesses_memory(&code->code[i]) && code->code[i].space != SPACE_param && code->code[i].space != SPACE_shared)
-			return true;
-	return false;
 }
 
 /* The timing model proper; fills out->by, without the launch's own overhead. Where the description has the banks of
@@ -523,63 +502,24 @@ static int model_groups(const struct gpu *gpu, const struct launch_profile *laun
 	return result;
 }
 
-bool launch_addresses_known(const struct launch_profile *launch)
+/* From warps that were traced, or computed. */
+static int model_made(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                      const struct made_warps *made, struct estimate *out, struct gs_error *err)
 {
-	return launch->accesses && !launch->unknown_accesses;
-}
-
-static struct trace_shape shape_of(const struct launch_profile *launch, const struct model_options *options)
-{
-	struct trace_shape shape = {.requests = options->hierarchy};
-	memcpy(shape.groups, launch->groups, sizeof shape.groups);
-	memcpy(shape.local, launch->local, sizeof shape.local);
-	return shape;
-}
-
-/* From traces; -ENOENT where none of them can be used. */
-static int model_traced(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
-                        struct estimate *out, struct gs_error *err)
-{
-	struct trace_shape shape = shape_of(launch, options);
-	struct trace_warps t;
-	shape.other = launch->other_work;
-	int result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t, err);
-	if (result)
-		return result;
-	result = model_groups(gpu, launch, options, &t, out, err);
-	if (options->exact && !t.complete)
+	const struct trace_warps *t = &made->warps;
+	int result = model_groups(gpu, launch, options, t, out, err);
+	if (options->exact && !(made->traced && t->complete))
 		flag_add(&out->flags, FLAG_not_exact);
-	out->needed = t.needed;
-	trace_warps_free(&t);
-	return result;
-}
-
-/* From counters, and addresses that the code computes; -ENOENT where there are none. all_known: also where some are assumed. */
-static int model_computed(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options, bool all_known,
-                          struct estimate *out, struct gs_error *err)
-{
-	struct launch_arguments arguments = arguments_of(launch);
-	struct trace_shape shape = shape_of(launch, options);
-	struct trace_warps t;
-	if (!options->hierarchy || !asks_memory(launch->code))
-		return -ENOENT;
-	int result = computed_warps(gpu, launch->code, &arguments, &shape, &launch->lanes, launch->accesses, &t, err);
-	if (!result && all_known && (t.drawn || t.inconsistent || t.fraction < 1)) {
-		trace_warps_free(&t);
-		return -ENOENT;
+	if (made->traced) {
+		out->needed = t->needed;
+		return result;
 	}
-	if (result)
-		return result;
-	result = model_groups(gpu, launch, options, &t, out, err);
-	if (options->exact)
-		flag_add(&out->flags, FLAG_not_exact);
-	if (t.drawn)
+	if (t->drawn)
 		flag_add(&out->flags, FLAG_addresses_assumed);
-	if (t.fraction < 0.99)
+	if (t->fraction < 0.99)
 		flag_add(&out->flags, FLAG_paths_cut);
-	if (t.inconsistent)
+	if (t->inconsistent)
 		flag_add(&out->flags, FLAG_lanes_disagree);
-	trace_warps_free(&t);
 	return result;
 }
 
@@ -628,13 +568,11 @@ static int model_counted(const struct gpu *gpu, const struct launch_profile *lau
 static int model_warps(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                        struct estimate *out, struct gs_error *err)
 {
-	bool traced = launch->trace && launch->trace->group_count;
-	/* Where another launch's addresses begin elsewhere, the launch's own say more, if the code has all of them. */
-	int result = traced && launch->other_work && launch_addresses_known(launch) ? model_computed(gpu, launch, options, true, out, err) : -ENOENT;
-	if (result == -ENOENT && traced)
-		result = model_traced(gpu, launch, options, out, err);
-	if (result == -ENOENT)
-		result = model_computed(gpu, launch, options, false, out, err);
+	struct made_warps *own = NULL;
+	int result = options->made ? 0 : made_warps_new(gpu, launch, options, &own, err);
+	if (!result)
+		result = model_made(gpu, launch, options, options->made ? options->made : own, out, err);
+	made_warps_free(own);
 	return result == -ENOENT ? model_counted(gpu, launch, options, out, err) : result;
 }
 
@@ -673,32 +611,6 @@ int model_launch(const struct gpu *gpu, const struct launch_profile *launch, con
 		result = model_warps(gpu, launch, options, out, err);
 	finish_estimate(gpu, launch, out, low, high);
 	return result ? explain_failure(result, err) : 0;
-}
-
-int model_survey(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
-                 struct launch_survey *out, struct gs_error *err)
-{
-	struct launch_arguments arguments = arguments_of(launch);
-	struct trace_shape shape = shape_of(launch, options);
-	struct trace_warps t;
-	int result = -ENOENT;
-	if (err)
-		*err->text = 0;
-	shape.other = launch->other_work;
-	if (launch->trace && launch->trace->group_count)
-		result = trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, &t, err);
-	if (result == -ENOENT && options->hierarchy && asks_memory(launch->code))
-		result = computed_warps(gpu, launch->code, &arguments, &shape, &launch->lanes, launch->accesses, &t, err);
-	if (result)
-		return explain_failure(result, err);
-	result = survey_warps(gpu, &t.warps, out);
-	out->lane_efficiency = t.lane_efficiency;
-	for (uint32_t i = 0; i < launch->code->code_count; i++) {
-		const struct instruction_statistics *s = &t.statistics.instructions[i];
-		out->instructions[i].lanes = s->executions ? (double)s->active_lanes / (double)s->executions * out->instructions[i].executions : 0;
-	}
-	trace_warps_free(&t);
-	return result;
 }
 
 int model_between(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,

@@ -66,6 +66,7 @@ struct model_options {
 	bool exact;          /* simulate every work-group */
 	bool hierarchy; /* model memory after L1 */
 	uint32_t iterations; /* of the fixed point, at most */
+	const struct made_warps *made; /* the launch's warps; NULL: they are made for this estimate */
 	const struct warps_change *change; /* time the launch without this cause of lost time; NULL: as it is */
 	uint64_t most_groups; /* time a launch of so many of its groups, about; 0: of all */
 	double most_steps; /* instructions and parts of requests after which a simulation of long loops ends, if that is less than usual; 0: usual */
@@ -107,9 +108,14 @@ bool launch_addresses_known(const struct launch_profile *launch);
 /* Everything there is to say about a launch on a GPU. Returns 0, or a negative errno value with a sentence in *err. */
 int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                  struct estimate *out, struct gs_error *err);
-/* What the instructions of the launch ask of memory, without timing it; out->instructions has code_count zeroed entries. */
-int model_survey(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
-                 struct launch_survey *out, struct gs_error *err);
+/* The warps that stand for the launch, for several estimates of it (made_warps.h). Returns 0, -ENOENT where there are none but from counters
+ * alone, or another negative errno value. The caller frees *out. */
+struct made_warps;
+int made_warps_new(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                   struct made_warps **out, struct gs_error *err);
+void made_warps_free(struct made_warps *m); /* NULL is fine */
+/* What their instructions ask of memory, without timing them; out->instructions has code_count zeroed entries. */
+int made_warps_survey(const struct gpu *gpu, const struct made_warps *m, struct launch_survey *out);
 const char *cycle_kind_name(enum cycle_kind kind);
 
 #endif

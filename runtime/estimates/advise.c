@@ -17,7 +17,8 @@ struct advising {
 	const struct kept_trace *kept; /* its trace; NULL: none */
 	struct crew *crew; /* that does it; NULL: one thread */
 	struct advice_trials *proposed; /* owned; NULL: not yet, or not any more */
-	bool only_propose;
+	struct made_warps *made; /* the launch's, for all trials; likewise */
+	bool only_propose, keeps; /* keeps: the warps, until it is tried */
 	double trials; /* that there is room for */
 	uint64_t part; /* groups that they are made with; 0: all */
 	double on;     /* the share of what a trial would simulate, on fewer SMs; 0: all */
@@ -129,6 +130,7 @@ static int time_trial(const struct advising *a, const struct advice_trial *t, st
 	trial_key(a, t, gpu, key);
 	if (results && results_find(results, key, job->profile.code, out, NULL))
 		return 0;
+	options.made = a->made;
 	options.change = t->change.kind == CHANGE_none ? NULL : &t->change;
 	options.most_groups = a->part;
 	options.share = a->on;
@@ -177,12 +179,23 @@ static double run_trials(struct advising *a, struct advice_trials *trials)
 	return reduced ? as_it_is.time_ns : a->job->estimate.time_ns;
 }
 
+static bool make_warps(struct advising *a)
+{
+	return a->made || !job_make_warps(a->job, &a->made);
+}
+
+static void drop_warps(struct advising *a)
+{
+	made_warps_free(a->made);
+	a->made = NULL;
+}
+
 static void propose(struct advising *a)
 {
 	const struct estimate_job *job = a->job;
 	struct launch_survey survey = {.instructions = calloc(job->profile.code->code_count + 1u, sizeof *survey.instructions)};
 	a->proposed = calloc(1, sizeof *a->proposed);
-	if (!survey.instructions || !a->proposed || job_survey(job, &survey) ||
+	if (!survey.instructions || !a->proposed || !make_warps(a) || made_warps_survey(gpu_of(job), a->made, &survey) ||
 	    advice_propose(gpu_of(job), &job->profile, &job->estimate, &survey, a->proposed)) {
 		free(a->proposed);
 		a->proposed = NULL;
@@ -190,9 +203,14 @@ static void propose(struct advising *a)
 	free(survey.instructions);
 }
 
+static bool has_trials(const struct advising *a)
+{
+	return a->proposed && a->proposed->count;
+}
+
 static void work_out(struct advising *a)
 {
-	if (!a->proposed)
+	if (!a->proposed || (has_trials(a) && !make_warps(a)))
 		return;
 	double compared = run_trials(a, a->proposed);
 	advice_finish(a->proposed, compared, &a->list);
@@ -208,6 +226,8 @@ static void run_advising(struct crew_job *crew)
 		propose(a);
 	if (!a->only_propose)
 		work_out(a);
+	if (!a->only_propose || !a->keeps || !has_trials(a))
+		drop_warps(a);
 	job_drop_trace(a->job);
 	void (*moved)(void *) = a->job->moved;
 	void *ctx = a->job->moved_ctx;
@@ -233,7 +253,8 @@ void advising_start(struct advising *a, double trials, struct crew *crew)
 {
 	a->trials = trials;
 	a->crew = crew;
-	job_set_trace(a->job, a->kept ? trace_decode(a->job->sim, a->launch->artifact, a->kept) : NULL);
+	bool wanted = !a->made && (!a->proposed || has_trials(a));
+	job_set_trace(a->job, wanted && a->kept ? trace_decode(a->job->sim, a->launch->artifact, a->kept) : NULL);
 	if (crew)
 		crew_add(crew, &a->own);
 	else
@@ -265,6 +286,7 @@ void advising_end(struct advising *a, struct simulation *sim)
 	if (a->proposed)
 		advice_trials_free(a->proposed);
 	free(a->proposed);
+	drop_warps(a);
 	free(a);
 }
 
@@ -285,6 +307,7 @@ static double wanted_by(const struct advising *a)
 static void give_up(struct advising *a, bool noted)
 {
 	a->needed_s = noted ? fmax(wanted_by(a), 1) * work_of(&a->job->estimate) / TRIAL_WORK_PER_S : 0;
+	drop_warps(a);
 	a->done = true; /* no other thread knows it yet */
 }
 
@@ -380,25 +403,34 @@ static void try_late(struct late *l, struct crew *crew)
 		give_up(l->advising, true);
 }
 
-/* As many at a time as there are threads: each has a decoded trace. */
+/* As many as there are threads: each has a decoded trace, or the warps of one. */
+static size_t at_once(struct crew *crew)
+{
+	return crew ? crew_threads(crew) : 1;
+}
+
 static void for_all_late(struct late *list, size_t count, struct crew *crew, void (*start)(struct late *l, struct crew *crew))
 {
-	size_t at_once = crew ? crew_threads(crew) : 1;
 	for (size_t i = 0; i < count; i++) {
-		if (i >= at_once)
-			advising_wait(list[i - at_once].advising);
+		if (i >= at_once(crew))
+			advising_wait(list[i - at_once(crew)].advising);
 		start(&list[i], crew);
 	}
 	for (size_t i = 0; i < count; i++)
 		advising_wait(list[i].advising);
 }
 
-static void allot_late(struct late *list, size_t count, struct simulation *sim, double work)
+static void order_late(struct late *list, size_t count, struct simulation *sim)
 {
-	struct trial_candidate candidates[MOST_LATER];
 	for (size_t i = 0; i < count; i++)
 		list[i].candidate = candidate_of(sim, list[i].advising);
 	qsort(list, count, sizeof *list, longest_first);
+}
+
+static void allot_late(struct late *list, size_t count, struct simulation *sim, double work)
+{
+	struct trial_candidate candidates[MOST_LATER];
+	order_late(list, count, sim);
 	for (size_t i = 0; i < count; i++)
 		candidates[i] = list[i].candidate;
 	allot_trials(candidates, count, work);
@@ -414,6 +446,9 @@ void advice_finish_later(struct advice_budget *b, struct simulation *sim, struct
 		list[count++] = (struct late){.advising = a};
 	b->later = NULL;
 	b->later_count = b->later_bytes = 0;
+	order_late(list, count, sim);
+	for (size_t i = 0; i < count && i < at_once(crew); i++)
+		list[i].advising->keeps = true;
 	for_all_late(list, count, crew, propose_late);
 	allot_late(list, count, sim, work_at_end(b, sim, seconds));
 	for_all_late(list, count, crew, try_late);

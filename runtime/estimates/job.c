@@ -311,14 +311,14 @@ int job_model(const struct estimate_job *job, const struct gpu *gpu, const struc
 	return result;
 }
 
-int job_survey(const struct estimate_job *job, struct launch_survey *out)
+int job_make_warps(const struct estimate_job *job, struct made_warps **out)
 {
 	struct launch_profile p = job->profile;
 	struct launch_record record = job->record;
 	struct lane_reader reader;
 	uint64_t *words;
 	profile_lanes(&p, &record, &reader);
-	int result = unpack_counters(job, &p, &record, &reader, &words) ? model_survey(gpu_of(job), &p, &job->sim->model, out, NULL) : -ENOMEM;
+	int result = unpack_counters(job, &p, &record, &reader, &words) ? made_warps_new(gpu_of(job), &p, &job->sim->model, out, NULL) : -ENOMEM;
 	free(words);
 	return result;
 }

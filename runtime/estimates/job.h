@@ -88,10 +88,10 @@ void job_unref(struct estimate_job *job); /* NULL: nothing */
  * time; 0: it cannot be simulated. */
 double job_full_time_ns(struct estimate_job *job, struct decoded_trace *trace, struct crew *crew);
 
-/* Times the launch of a job that is done once more, on this thread: on another GPU, or with other options. Its trace is set. */
+/* Times the launch of a job that is done once more, on this thread: on another GPU, or with other options. Its trace is set, or options->made. */
 int job_model(const struct estimate_job *job, const struct gpu *gpu, const struct model_options *options, struct estimate *out);
-/* What its instructions ask of memory; survey->instructions has code_count zeroed entries. */
-int job_survey(const struct estimate_job *job, struct launch_survey *out);
+/* Its warps; its trace is set. Returns as made_warps_new does, and the caller frees. */
+int job_make_warps(const struct estimate_job *job, struct made_warps **out);
 void job_drop_trace(struct estimate_job *job);
 
 #endif

@@ -1,0 +1,108 @@
+/* The warps that stand for a launch; see made_warps.h. */
+#include "models/made_warps.h"
+
+#include "models/accesses/accesses.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct launch_arguments arguments_of_launch(const struct launch_profile *launch)
+{
+	struct launch_arguments arguments = {
+		.values = launch->argument_values, .known = launch->arguments_known, .bytes = launch->argument_bytes,
+		.count = launch->argument_count,
+	};
+	for (int d = 0; d < 3; d++) {
+		arguments.local[d] = launch->local[d];
+		arguments.groups[d] = launch->groups[d];
+	}
+	return arguments;
+}
+
+bool asks_memory(const struct kernel_code *code)
+{
+	for (uint32_t i = 0; i < code->code_count; i++)
+		if (code_accesses_memory(&code->code[i]) && code->code[i].space != SPACE_param && code->code[i].space != SPACE_shared)
+			return true;
+	return false;
+}
+
+bool launch_addresses_known(const struct launch_profile *launch)
+{
+	return launch->accesses && !launch->unknown_accesses;
+}
+
+static struct trace_shape shape_of(const struct launch_profile *launch, const struct model_options *options)
+{
+	struct trace_shape shape = {.requests = options->hierarchy};
+	memcpy(shape.groups, launch->groups, sizeof shape.groups);
+	memcpy(shape.local, launch->local, sizeof shape.local);
+	return shape;
+}
+
+/* -ENOENT where no trace can be used. */
+static int from_trace(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                      struct trace_warps *out, struct gs_error *err)
+{
+	struct trace_shape shape = shape_of(launch, options);
+	shape.other = launch->other_work;
+	return trace_warps(gpu, launch->code, launch->trace, &shape, &launch->lanes, launch->accesses, out, err);
+}
+
+/* From counters, and addresses that the code computes; -ENOENT where there are none. all_known: also where some are assumed. */
+static int from_code(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options, bool all_known,
+                     struct trace_warps *out, struct gs_error *err)
+{
+	struct launch_arguments arguments = arguments_of_launch(launch);
+	struct trace_shape shape = shape_of(launch, options);
+	if (!options->hierarchy || !asks_memory(launch->code))
+		return -ENOENT;
+	int result = computed_warps(gpu, launch->code, &arguments, &shape, &launch->lanes, launch->accesses, out, err);
+	if (!result && all_known && (out->drawn || out->inconsistent || out->fraction < 1)) {
+		trace_warps_free(out);
+		return -ENOENT;
+	}
+	return result;
+}
+
+int made_warps_new(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                   struct made_warps **out, struct gs_error *err)
+{
+	bool traced = launch->trace && launch->trace->group_count;
+	struct made_warps *m = calloc(1, sizeof *m);
+	if (!m)
+		return -ENOMEM;
+	/* Where another launch's addresses begin elsewhere, the launch's own say more, if the code has all of them. */
+	int result = traced && launch->other_work && launch_addresses_known(launch) ? from_code(gpu, launch, options, true, &m->warps, err) : -ENOENT;
+	if (result == -ENOENT && traced) {
+		result = from_trace(gpu, launch, options, &m->warps, err);
+		m->traced = !result;
+	}
+	if (result == -ENOENT)
+		result = from_code(gpu, launch, options, false, &m->warps, err);
+	if (result)
+		free(m);
+	else
+		*out = m;
+	return result;
+}
+
+void made_warps_free(struct made_warps *m)
+{
+	if (m)
+		trace_warps_free(&m->warps);
+	free(m);
+}
+
+int made_warps_survey(const struct gpu *gpu, const struct made_warps *m, struct launch_survey *out)
+{
+	const struct kernel_code *code = m->warps.warps.code;
+	int result = survey_warps(gpu, &m->warps.warps, out);
+	out->lane_efficiency = m->warps.lane_efficiency;
+	for (uint32_t i = 0; i < code->code_count; i++) {
+		const struct instruction_statistics *s = &m->warps.statistics.instructions[i];
+		out->instructions[i].lanes = s->executions ? (double)s->active_lanes / (double)s->executions * out->instructions[i].executions : 0;
+	}
+	return result;
+}

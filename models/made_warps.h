@@ -1,0 +1,22 @@
+/*
+ * made_warps: the warps that stand for the groups of a launch, from its trace, or from its counters and its code.
+ *
+ * To make them takes about as long as to time some launches. So they are made once where a launch is timed several times: as it is, and without
+ * causes of lost time. They are only read then, by several threads at a time, and need neither the trace nor the counters any more.
+ */
+#ifndef GPUSIM_MODELS_MADE_WARPS_H
+#define GPUSIM_MODELS_MADE_WARPS_H
+
+#include "models/models.h"
+
+struct made_warps {
+	struct trace_warps warps;
+	bool traced; /* else they are computed */
+};
+
+/* Of the launch; points to arrays of it. */
+struct launch_arguments arguments_of_launch(const struct launch_profile *launch);
+/* Whether the code asks memory that caches are in front of. */
+bool asks_memory(const struct kernel_code *code);
+
+#endif
