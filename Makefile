@@ -347,7 +347,7 @@ $(O)/fuzz/lifter: $(FUZZ_LIFTER_OBJ)
 # The reader of profiles, and what replay makes of their records.
 FUZZ_PACKS = tests/fuzz/packs.c tests/fuzz/pack_mutate.c tests/fuzz/modelling.c
 FUZZ_PROFILE_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/profile_reader.c $(FUZZ_PACKS) $(filter-out $(O)/%,$(COMMON)) $(MODELLING) \
-	runtime/cmd/sweep/replay.c runtime/cmd/flags.c)
+	runtime/cmd/sweep/replay.c runtime/cmd/sweep/only.c runtime/cmd/flags.c)
 
 $(O)/fuzz/obj/runtime/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
 # What the library does with entries of its cache, as far as that needs no driver.

@@ -336,6 +336,17 @@ static void find_trace(struct launch_result *r)
 		flag_add(&r->flags, FLAG_other_trace);
 }
 
+/* Reads the counters of a launch, and finds its trace. */
+static void begin_launch(struct estimates *e, const struct launch_record *l, uint64_t *counts, struct kept_trace *brought)
+{
+	struct launch_result *r = &e->result;
+	*r = (struct launch_result){.sim = e->sim, .launch = l, .counts = counts, .brought = brought};
+	profile_fill(r);
+	if (e->sim->model.hierarchy || traces_wanted(e->sim))
+		find_trace(r);
+	kept_trace_free(r->brought);
+}
+
 /* Once it has no job of its own under way, or its counters are packed. */
 static void give_back(struct estimates *e, struct pending *p)
 {
@@ -396,11 +407,7 @@ int estimates_take(struct estimates *e, const struct launch_record *l, struct ke
 		kept_trace_free(brought);
 		return -ENOMEM;
 	}
-	*r = (struct launch_result){.sim = e->sim, .launch = l, .counts = counts, .brought = brought};
-	profile_fill(r);
-	if (e->sim->model.hierarchy || traces_wanted(e->sim))
-		find_trace(r);
-	kept_trace_free(r->brought);
+	begin_launch(e, l, counts, brought);
 	p->launch = l;
 	p->owner = owner;
 	e->held_bytes += counter_bytes(l);
@@ -445,6 +452,27 @@ int estimates_take_uncounted(struct estimates *e, const struct launch_record *l,
 	add_pending(e, p);
 	give_back(e, p);
 	bound_waiting(e);
+	return 0;
+}
+
+int estimates_pass(struct estimates *e, const struct launch_record *l, struct kept_trace *brought)
+{
+	struct launch_result *r = &e->result;
+	uint64_t *counts = calloc(l->artifact->block_count + 1, sizeof *counts);
+	if (!counts) {
+		kept_trace_free(brought);
+		return -ENOMEM;
+	}
+	begin_launch(e, l, counts, brought);
+	trace_let_go(r->trace);
+	for (size_t t = 0; t < e->sim->target_count; t++) {
+		r->profile.code = l->facts->code[e->sim->targets[t].arch];
+		struct kernel_estimates *k = r->profile.code ? kernel_estimates(e->sim, l, t) : NULL;
+		if (k && !memo_accesses(&k->memo, &r->profile, &e->sim->targets[t].gpu))
+			find_state(e, t, l, k, &r->profile);
+	}
+	free(counts);
+	*r = (struct launch_result){0};
 	return 0;
 }
 

@@ -31,6 +31,8 @@ bool estimates_has_room(struct estimates *e);
 int estimates_take(struct estimates *e, const struct launch_record *l, struct kept_trace *brought, void *owner);
 /* Takes a launch that has no counters: it gets its estimate from others of its kernel. why: it is not modelled, if there are none. */
 int estimates_take_uncounted(struct estimates *e, const struct launch_record *l, const char *why, void *owner);
+/* A launch that is not modelled: those after it find its trace, and what it left in caches. Takes `brought`; the record may go afterwards. */
+int estimates_pass(struct estimates *e, const struct launch_record *l, struct kept_trace *brought);
 /* Hands over what is done, in order, as far as it goes. */
 void estimates_commit(struct estimates *e);
 /* No more launches come for now: those that wait for others of their family do so no longer. hurried: because somebody waits for them; they

@@ -37,6 +37,29 @@ replay_kernels() {
 		"$gpusim" replay p --gpu v100 --kernels 'other*,coll*' 2>some && grep -q collatz_some some
 }
 
+# A launch has the estimate that it has among all, with what those before it left in caches.
+replay_only() {
+	"$gpusim" replay p --gpu gtx480 --memory hierarchy --sampling off --report json --output all 2>/dev/null &&
+		"$gpusim" replay p --gpu gtx480 --memory hierarchy --sampling off --report json --output few --only 5,2-3 2>/dev/null &&
+		"$gpusim" replay p --gpu gtx480 --report json --output named --only='coll*' 2>/dev/null && python3 - <<'PYTHON'
+import json
+def read(name): # what depends on the run left out
+    return {l['seq']: {k: v for k, v in l.items() if k not in ('measured_ns', 'modelled_ns')} for l in json.load(open(name))['launches']}
+whole, few = read('all.json'), read('few.json')
+assert list(few) == [2, 3, 5] and all(few[n] == whole[n] for n in few), few
+assert list(read('named.json')) == list(whole)
+PYTHON
+}
+replay_only_refused() {
+	refused 'only 99: none of the 8 launches of p' "$gpusim" replay p --gpu gtx480 --only 99 && refused 'only 3-1: expected launches' "$gpusim" replay p --only 3-1 &&
+		refused 'only 3,: expected' "$gpusim" replay p --only=3, && refused 'only 2x: expected' "$gpusim" sweep p --only 2x --vary sm_count=4,8 &&
+		refused 'only : expected' "$gpusim" what-if p --only ''
+}
+sweep_only() {
+	"$gpusim" sweep p --gpu gtx480 --vary sm_count=4,8 -o some --only 2 >table 2>err && "$gpusim" sweep p --gpu gtx480 --vary sm_count=4,8 -o all >table 2>err &&
+		python3 -c 'import csv; a, b = (float(next(csv.DictReader(open(f)))["time_ns"]) for f in ("some.csv", "all.csv")); assert 0 < a < b / 3, (a, b)'
+}
+
 replay_text() { "$gpusim" replay p --gpu v100 2>text && grep -q 'v100 (' text && grep -q collatz_some text && ! grep -q 'cost:' text; }
 
 # The page is made by the command itself.
@@ -144,6 +167,9 @@ check 'a replay has the estimates of the run' replayed_as_run
 check 'a replay has a text report' replay_text
 check 'a replay has a page' replay_page
 check 'a replay takes the kernels that are asked for' replay_kernels
+check 'a replay takes the launches that are asked for' replay_only
+check 'launches that are not there are refused' replay_only_refused
+check 'a sweep takes the launches that are asked for' sweep_only
 check 'a profile that was cut is refused' cut_is_refused
 check 'it is taken up to there with --partial' cut_is_taken_in_part
 check 'a damaged profile is refused' damaged_is_refused

@@ -4,6 +4,7 @@
  */
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/doc.h"
+#include "runtime/cmd/sweep/only.h"
 #include "runtime/cmd/sweep/sweep.h"
 #include "runtime/config/gpus.h"
 #include "runtime/config/show.h"
@@ -142,12 +143,14 @@ int cmd_compare_models(int argc, char **argv)
 	struct gs_options options;
 	enum form form = FORM_TEXT;
 	cmd_options(&options);
-	for (int i = 1, words; i < argc; i += words) {
+	for (int i = 1, words, only; i < argc; i += words) {
 		words = 1;
 		if (!strcmp(argv[i], "--json"))
 			form = FORM_JSON;
 		else if (!strcmp(argv[i], "--csv"))
 			form = FORM_CSV;
+		else if ((only = only_argument("compare-models", argc - i, argv + i, &s.only)))
+			words = only;
 		else if (!strncmp(argv[i], "--", 2))
 			words = cmd_take_flag(&options, "compare-models", argc - i, argv + i);
 		else if (s.profile)

@@ -3,6 +3,7 @@
  * counters are there. This command does the same with the counters of a profile, and the reports are the same.
  */
 #include "runtime/cmd/cmd.h"
+#include "runtime/cmd/sweep/only.h"
 #include "runtime/cmd/sweep/replay.h"
 #include "runtime/config/cache.h"
 #include "runtime/config/log.h"
@@ -228,13 +229,31 @@ static void commit_launches(struct replay *play, size_t least)
 	}
 }
 
-/* Takes the record over. */
-static int model_launch_record(struct replay *play, struct launch_record *l, struct kept_trace *trace, struct gs_error *err)
+static bool start_estimates(struct replay *play)
 {
 	static const struct estimates_calls calls = {.commit = commit_launch, .release = release_launch, .moved = note_moved};
 	if (!play->estimates && (play->estimates = estimates_new(play->sim, &calls, (unsigned)play->sim->options.jobs.number)))
 		estimates_hurry(play->estimates); /* there is no program beside it */
-	if (!play->estimates || estimates_take(play->estimates, l, trace, l)) {
+	return play->estimates != NULL;
+}
+
+/* Takes the record over, of a launch that is left out. */
+static int pass_launch_record(struct replay *play, struct launch_record *l, struct kept_trace *trace, struct gs_error *err)
+{
+	bool passed = false;
+	if (start_estimates(play))
+		passed = !estimates_pass(play->estimates, l, trace);
+	else
+		kept_trace_free(trace);
+	release_launch(l);
+	play->passed++;
+	return passed ? 0 : gs_fail(err, ENOMEM, "out of memory");
+}
+
+/* Takes the record over. */
+static int model_launch_record(struct replay *play, struct launch_record *l, struct kept_trace *trace, struct gs_error *err)
+{
+	if (!start_estimates(play) || estimates_take(play->estimates, l, trace, l)) {
 		release_launch(l);
 		return gs_fail(err, ENOMEM, "out of memory");
 	}
@@ -263,6 +282,8 @@ static int take_launch(struct replay *play, const struct gs_pack *pack, struct g
 	}
 	if (!result && (!c || !l->facts || !launch_is_sound(l)))
 		result = bad_record(play, err);
+	if (!result && kernel_wanted(play->sim, l->kernel_name) && !only_takes(play->only, l->seq, l->kernel_name))
+		return pass_launch_record(play, l, trace_in(pack), err);
 	if (!result && kernel_wanted(play->sim, l->kernel_name))
 		return model_launch_record(play, l, trace_in(pack), err);
 	release_launch(l);
@@ -348,6 +369,8 @@ int replay_profile(struct replay *play, const char *path, bool partial, struct g
 	}
 	progress_clear();
 	profile_reader_free(reader);
+	if (!result && play->only && !play->launches)
+		return gs_fail(err, ENOENT, "--only %.100s: none of the %" PRIu64 " launches of %s", play->only, play->passed, path);
 	if (result == -EBADMSG && partial && play->launches) {
 		log_warning("%s; only what comes before it is modelled", err->text);
 		result = 0;
@@ -388,7 +411,10 @@ int cmd_replay(int argc, char **argv)
 	cmd_options(&simulation.options);
 	for (int i = 1; i < argc;) {
 		int words = 1;
-		if (!strcmp(argv[i], "--partial"))
+		int only = only_argument("replay", argc - i, argv + i, &replay.only);
+		if (only)
+			words = only;
+		else if (!strcmp(argv[i], "--partial"))
 			partial = true;
 		else if (!strncmp(argv[i], "--", 2))
 			words = cmd_take_flag(&simulation.options, "replay", argc - i, argv + i);

@@ -10,9 +10,10 @@ struct recorded_counters {
 	size_t count;
 };
 
-/* A profile that is being modelled. The caller sets only `sim` and `quiet`. */
+/* A profile that is being modelled. The caller sets `sim`, and may set `quiet` and `only`. */
 struct replay {
 	struct simulation *sim; /* its targets, statistics and reports */
+	const char *only;       /* the launches to model (only.h); NULL: all */
 	bool quiet;             /* do not say who recorded the profile */
 	const char *path;
 	struct artifact **programs; /* the index is the program's number - 1 */
@@ -22,6 +23,7 @@ struct replay {
 	uint64_t counter_bytes; /* of all sets of counters */
 	struct estimates *estimates; /* NULL: there was no launch yet */
 	uint64_t launches; /* that were taken in */
+	uint64_t passed;   /* that `only` leaves out */
 };
 
 /* Models every launch of a profile. With `partial`, a file without its end is modelled as far as it goes. */

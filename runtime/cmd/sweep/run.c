@@ -87,7 +87,7 @@ static void run_configuration(const struct sweep *s, size_t configuration, int f
 	load_targets(&sim);
 	choose_model(&sim);
 	cache_setup(sim.options.cache_dir.text, sim.options.cache_size.number);
-	struct replay play = {.sim = &sim, .quiet = configuration > 0}; /* the first configuration says it for all */
+	struct replay play = {.sim = &sim, .only = s->only, .quiet = configuration > 0}; /* the first configuration says it for all */
 	if (replay_profile(&play, s->profile, false, &err))
 		fprintf(to, "! %s\n", err.text);
 	else

@@ -2,6 +2,7 @@
 #include "runtime/cmd/sweep/sweep.h"
 
 #include "runtime/cmd/cmd.h"
+#include "runtime/cmd/sweep/only.h"
 #include "runtime/config/gpus.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ void sweep_overrides(const struct sweep *s, size_t configuration, struct gs_buf 
 
 /* ---- the command line ---- */
 
-static const char usage[] = "gpusim sweep FILE --gpu NAME[,...] --vary KEY=VALUE,... [--vary ...] [--cost KEY=WEIGHT,...] [--set ...] [-o PREFIX] [-j JOBS]";
+static const char usage[] = "gpusim sweep FILE --gpu NAME[,...] --vary KEY=VALUE,... [--vary ...] [--only LAUNCHES] [--cost KEY=WEIGHT,...] [--set ...] [-o PREFIX] [-j JOBS]";
 
 /* Errors of overrides say GPUSIM_SET, whoever gave them. */
 static const char *blamed(const char *text)
@@ -118,9 +119,10 @@ static int print_results(struct sweep *s, const char *prefix)
 }
 
 /* What estimates depend on, beside the profile and the GPU; a change of these begins a new sweep. */
-static void name_options(const struct gs_options *o, struct gs_buf *out)
+static void name_options(const struct sweep *s, const struct gs_options *o, struct gs_buf *out)
 {
-	gs_buf_printf(out, "%s,%s,%s,%s,%s,%s", o->model.text, o->memory.text, o->exact.text, o->sampling.text, o->iterations.text, o->kernels.text);
+	gs_buf_printf(out, "%s%s%s,%s,%s,%s,%s,%s", s->only ? s->only : "", s->only ? " " : "", o->model.text, o->memory.text,
+	              o->exact.text, o->sampling.text, o->iterations.text, o->kernels.text);
 }
 
 /* ---- the command ---- */
@@ -129,6 +131,9 @@ static void name_options(const struct gs_options *o, struct gs_buf *out)
 static int take_argument(struct sweep *s, struct gs_options *options, const char **prefix, int argc, char **argv)
 {
 	bool more = argc > 1;
+	int only = only_argument("sweep", argc, argv, &s->only);
+	if (only)
+		return only;
 	if (!strcmp(argv[0], "--vary") && more)
 		return sweep_take_vary(s, argv[1]) ? -1 : 2;
 	if (!strcmp(argv[0], "--cost") && more)
@@ -157,7 +162,7 @@ static int run_sweep(struct sweep *s, const struct gs_options *options, const ch
 		code = check_configurations(s);
 	if (code)
 		return code;
-	name_options(options, &names);
+	name_options(s, options, &names);
 	sweep_keep_open(s, prefix, names.data ? names.data : "");
 	code = sweep_run(s);
 	sweep_keep_close(s, prefix);

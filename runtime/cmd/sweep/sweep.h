@@ -35,6 +35,7 @@ struct sweep_result {
 };
 
 struct sweep {
+	const char *only; /* the launches to model (only.h); NULL: all */
 	const char *profile, *gpu, *set; /* gpu: one, or names with commas; set: overrides for all configurations */
 	struct sweep_key keys[SWEEP_KEYS + 1];
 	size_t key_count, configurations;

@@ -4,6 +4,7 @@
  */
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/doc.h"
+#include "runtime/cmd/sweep/only.h"
 #include "runtime/cmd/sweep/sweep.h"
 #include "runtime/config/gpus.h"
 #include "runtime/config/show.h"
@@ -297,10 +298,12 @@ int cmd_what_if(int argc, char **argv)
 	struct what_if w = {.sweep = {.set = "", .kept = -1}};
 	struct gs_options options;
 	cmd_options(&options);
-	for (int i = 1, words; i < argc; i += words) {
+	for (int i = 1, words, only; i < argc; i += words) {
 		words = 1;
 		if (!strcmp(argv[i], "--json"))
 			w.json = true;
+		else if ((only = only_argument("what-if", argc - i, argv + i, &w.sweep.only)))
+			words = only;
 		else if (!strncmp(argv[i], "--", 2))
 			words = cmd_take_flag(&options, "what-if", argc - i, argv + i);
 		else if (w.sweep.profile)
