@@ -57,7 +57,7 @@ static double work_left(const struct advice_budget *b, double free_work, double 
 /* Trials as large as `work` that there is room for while the program runs. */
 static double affordable(const struct advice_budget *b, const struct simulation *sim, double work)
 {
-	double left = work_left(b, 1e6, 0.25);
+	double left = work_left(b, 1e5, 0.25);
 	return sim->options.advice.number == ADVICE_ALWAYS ? ADVICE_TRIALS * 1e6 : fmin(ADVICE_TRIALS, left / fmax(work, 1));
 }
 
@@ -65,7 +65,7 @@ static double affordable(const struct advice_budget *b, const struct simulation 
 static double work_at_end(const struct advice_budget *b, const struct simulation *sim, double seconds)
 {
 	double most = fmin(seconds, TRIALS_AT_END_S) * TRIAL_WORK_PER_S;
-	return sim->options.budget.number ? most : fmin(most, work_left(b, 2e6, 0.5));
+	return sim->options.budget.number ? most : fmin(most, work_left(b, 1e5, 0.5));
 }
 
 enum advice_when advice_due(const struct simulation *sim, struct advice_budget *b, struct estimate_job *job, double *trials)
@@ -93,13 +93,52 @@ enum advice_when advice_due(const struct simulation *sim, struct advice_budget *
 
 /*
  * Without its cause of lost time, a loop may take many more steps until its rate is stable: of the gather of kernels/shapes 73 times as many. A
- * trial ends after twice the steps of the launch's own estimate, and what is left goes on at the rate that it has then. It is only compared.
+ * trial ends after the steps of the launch's own estimate, and what is left goes on at the rate that it has then. It is only compared.
  */
 static double most_steps(const struct estimate_job *job)
 {
-	static const double longer = 2, least = 3e5; /* least: 0.1 s or so */
+	static const double least = 1e5; /* 0.1 s or so */
 	bool all = job->sim->options.advice.number == ADVICE_ALWAYS || job->sim->model.exact;
-	return all ? 0 : fmax(longer * work_of(&job->estimate), least);
+	return all ? 0 : fmax(work_of(&job->estimate), least);
+}
+
+/* Of what is simulated of a launch: 8 SMs of 132. Half as much, and SMs would hardly meet in memory. */
+#define LEAST_ON (1.0 / 16)
+
+/* The least share of what is simulated of a launch that can be simulated on fewer SMs; 0: none can. */
+static double least_on(const struct estimate_job *job)
+{
+	const struct model_options *m = &job->sim->model;
+	bool fewer = m->hierarchy && !isnan(job->estimate.memory.l1_hit) && m->kind != MODEL_OPTIMISTIC && m->kind != MODEL_PROBABILISTIC;
+	return fewer ? LEAST_ON : 0;
+}
+
+/* A trial with more groups than the launch has: they fill all SMs, and a few of these stand for all. It is not ended early, since the first groups
+ * of a full GPU wait less than the later ones. Not where everything is tried in full. */
+static bool is_larger(const struct advising *a, const struct advice_trial *t)
+{
+	return t->work > 1 && least_on(a->job) > 0 && most_steps(a->job) > 0;
+}
+
+/* Of what would be simulated; 0: all. */
+static double share_of(const struct advising *a, const struct advice_trial *t)
+{
+	return is_larger(a, t) ? LEAST_ON : a->on;
+}
+
+/* What it takes, relative to the launch. */
+static double cost_of(const struct advising *a, const struct advice_trial *t)
+{
+	static const double most = 2e6; /* steps, after which full SMs have a stable rate: of the rows and the gather of kernels/shapes 1.9e6 */
+	const struct estimate *e = &a->job->estimate;
+	return is_larger(a, t) ? fmin(t->work * steps_of(e) * LEAST_ON, most) / fmax(work_of(e), 1) : t->work;
+}
+
+/* It would take longer than the estimate that it is about, and some tenths of a second: it is not made. */
+static bool is_dear(const struct advising *a, const struct advice_trial *t)
+{
+	static const double longer = 1.1, least = 1e6; /* least: steps */
+	return is_larger(a, t) && cost_of(a, t) > fmax(longer, least / fmax(work_of(&a->job->estimate), 1));
 }
 
 /* Trials are kept beside the estimates of the kernel. */
@@ -109,7 +148,8 @@ static void trial_key(const struct advising *a, const struct advice_trial *t, co
 	uint64_t numbers[] = {t->change.kind, t->change.line, t->change.file, a->part, (uint64_t)most_steps(a->job)};
 	gs_buf_add(&all, a->job->key, sizeof a->job->key);
 	gs_buf_add(&all, numbers, sizeof numbers);
-	gs_buf_add(&all, &a->on, sizeof a->on);
+	double on = share_of(a, t);
+	gs_buf_add(&all, &on, sizeof on);
 	gs_buf_add(&all, gpu, sizeof *gpu);
 	gs_hash_hex(all.data, all.len, key);
 	gs_buf_free(&all);
@@ -133,8 +173,8 @@ static int time_trial(const struct advising *a, const struct advice_trial *t, st
 	options.made = a->made;
 	options.change = t->change.kind == CHANGE_none ? NULL : &t->change;
 	options.most_groups = a->part;
-	options.share = a->on;
-	options.most_steps = a->part ? 0 : most_steps(job);
+	options.share = share_of(a, t);
+	options.most_steps = a->part || is_larger(a, t) ? 0 : most_steps(job);
 	int result = job_model(job, gpu, &options, out);
 	if (results && !result)
 		results_keep(results, key, job->profile.code, out, NULL);
@@ -144,7 +184,7 @@ static int time_trial(const struct advising *a, const struct advice_trial *t, st
 /* What is wrong with the number of groups does not show in a part of them. */
 static bool can_be_tried(const struct advising *a, const struct advice_trial *t)
 {
-	return t->work <= a->trials && !(a->part && t->change.kind == CHANGE_groups);
+	return cost_of(a, t) <= a->trials && !is_dear(a, t) && !(a->part && t->change.kind == CHANGE_groups);
 }
 
 /* Trials that are made, by several threads at a time where the crew has them. */
@@ -162,21 +202,34 @@ static void try_one(void *ctx, size_t i)
 		all->list[i]->time_ns = e.time_ns;
 }
 
+/* The trials that are made. Returns whether one is made with the reduction, and the launch as it is must be, too. */
+static bool choose_trials(struct advising *a, struct advice_trials *trials, struct trying *all)
+{
+	bool reduced = false;
+	for (size_t i = 0; i < trials->count; i++)
+		if (can_be_tried(a, &trials->list[i])) {
+			a->trials -= cost_of(a, &trials->list[i]);
+			all->list[all->count++] = &trials->list[i];
+			reduced |= (a->part || a->on > 0) && !is_larger(a, &trials->list[i]);
+		}
+	return reduced;
+}
+
 /* Returns the time that they are compared with: of the launch as it is, under the reduction that they have. 0: not known. */
 static double run_trials(struct advising *a, struct advice_trials *trials)
 {
 	struct advice_trial as_it_is = {0};
 	struct trying all = {.a = a};
-	bool reduced = a->part || a->on > 0;
-	if (reduced && trials->count)
+	double own_ns = a->job->estimate.time_ns;
+	bool reduced = choose_trials(a, trials, &all);
+	if (reduced)
 		all.list[all.count++] = &as_it_is;
-	for (size_t i = 0; i < trials->count; i++)
-		if (can_be_tried(a, &trials->list[i])) {
-			a->trials -= trials->list[i].work;
-			all.list[all.count++] = &trials->list[i];
-		}
 	crew_share(a->crew, a->own.priority, all.count, try_one, &all);
-	return reduced ? as_it_is.time_ns : a->job->estimate.time_ns;
+	double compared = reduced ? as_it_is.time_ns : own_ns;
+	for (size_t i = 0; i < all.count && own_ns > 0; i++)
+		if (is_larger(a, all.list[i])) /* full SMs take as long as all of them do: it is compared with the launch's own time */
+			all.list[i]->time_ns *= compared / own_ns;
+	return compared;
 }
 
 static bool make_warps(struct advising *a)
@@ -294,19 +347,19 @@ void advising_end(struct advising *a, struct simulation *sim)
 
 enum { MOST_LATER = 16 };
 
-/* Trials, each as much work as the launch; TRIALS_USUAL: not known. */
-static double wanted_by(const struct advising *a)
+/* Trials, each as much work as the launch; TRIALS_USUAL: not known. dear: also those that are not made because they are dear. */
+static double wanted_by(const struct advising *a, bool dear)
 {
 	double sum = 0;
 	for (size_t i = 0; a->proposed && i < a->proposed->count; i++)
-		sum += a->proposed->list[i].work;
+		sum += dear || !is_dear(a, &a->proposed->list[i]) ? cost_of(a, &a->proposed->list[i]) : 0;
 	return a->proposed ? sum : TRIALS_USUAL;
 }
 
 /* Nothing is tried. The launch may go. */
 static void give_up(struct advising *a, bool noted)
 {
-	a->needed_s = noted ? fmax(wanted_by(a), 1) * work_of(&a->job->estimate) / TRIAL_WORK_PER_S : 0;
+	a->needed_s = noted ? fmax(wanted_by(a, true), 1) * work_of(&a->job->estimate) / TRIAL_WORK_PER_S : 0;
 	drop_warps(a);
 	a->done = true; /* no other thread knows it yet */
 }
@@ -371,16 +424,12 @@ static int longest_first(const void *x, const void *y)
 	return a->advising->launch->seq < b->advising->launch->seq ? -1 : a->advising->launch->seq > b->advising->launch->seq;
 }
 
-/* Of what is simulated of a launch: 8 SMs of 132. Half as much, and SMs would hardly meet in memory. */
-#define LEAST_ON (1.0 / 16)
-
 static struct trial_candidate candidate_of(struct simulation *sim, const struct advising *a)
 {
 	const struct estimate *e = &a->job->estimate;
-	bool fewer = a->job->sim->model.hierarchy && !isnan(e->memory.l1_hit) && a->job->sim->model.kind != MODEL_OPTIMISTIC &&
-	             a->job->sim->model.kind != MODEL_PROBABILISTIC;
 	return (struct trial_candidate){
-		.least_on = fewer ? LEAST_ON : 0, .share = stats_kernel_share(&sim->stats, a->job->record.kernel_name, a->job->target), .wanted = wanted_by(a), .simulated = work_of(e),
+		.least_on = least_on(a->job), .share = stats_kernel_share(&sim->stats, a->job->record.kernel_name, a->job->target), .wanted = wanted_by(a, false),
+		.simulated = work_of(e),
 		.executed = steps_of(e), .groups = (uint64_t)groups_of(a->job),
 		.at_once = (uint64_t)e->occupancy.blocks_per_sm * gpu_of(a->job)->sm_count,
 	};
@@ -397,7 +446,8 @@ static void try_late(struct late *l, struct crew *crew)
 	l->advising->only_propose = l->advising->done = false;
 	l->advising->part = l->candidate.part;
 	l->advising->on = l->candidate.on;
-	if (l->candidate.trials >= fmin(l->candidate.wanted, 1))
+	bool all_dear = has_trials(l->advising) && l->candidate.wanted <= 0;
+	if (l->candidate.trials >= fmin(l->candidate.wanted, 1) && !all_dear)
 		advising_start(l->advising, l->candidate.trials, crew);
 	else
 		give_up(l->advising, true);

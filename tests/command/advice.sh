@@ -71,6 +71,13 @@ default_trials() {
 		grep -q "('conflicts_bad', 'bank-conflicts'), ('atomics_bad', 'atomics')\] \[\]" rules
 }
 
+# 33 groups on 132 SMs: full SMs would be 32 times the work, but a few of them tell the time of all.
+default_groups() {
+	GPUSIM_ADVICE=auto GPUSIM_REPORT=json GPUSIM_OUTPUT=auto "$gpusim" run -- "$build/kernels/faults" "$root/kernels" groups_bad 2>err &&
+		python3 -c 'import json; r = json.load(open("auto.json")); print([(a["rule"], 0.5 < a["saving"] < 0.8) for a in r["advice"] if a["kernel"]], r["no_advice"])' | tee rules &&
+		grep -q "('groups', True)\] \[\]" rules
+}
+
 # line KERNEL TEXT MEMBER: that member of the line with that text, in the kernel, rounded
 line() {
 	python3 - faults.json "$root/kernels/faults.cl" "$@" <<'PYTHON'
@@ -162,5 +169,6 @@ check "annotate has advice" annotated
 check "the page has advice" page
 check "GPUSIM_ADVICE=never gives none" switched_off
 check "by default, kernels that take most of the time are tried first" default_trials
+check "by default, idle SMs are found, too" default_groups
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
