@@ -73,7 +73,7 @@ ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test
 GUEST_TESTED = $(MODELLING) $(wildcard runtime/guest/support/*.c) \
 	$(patsubst %,runtime/guest/cuda/%.c,memory streams copies prints groups scratch images) \
 	interposer/cuda/ways/patch.c $(wildcard interposer/cuda/device/*.c)
-CMD_TESTED = $(addprefix runtime/cmd/accelsim/,line.c bytes.c packed.c trace.c ranges.c lanes.c)
+CMD_TESTED = $(addprefix runtime/cmd/accelsim/,line.c bytes.c packed.c trace.c ranges.c lanes.c names.c warps.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
 	tests/generate/generate.c tests/generate/run.c tests/twins/twins.c)
 
@@ -83,7 +83,7 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-cubin fuzz-lifter fuzz-profile fuzz-cache install uninstall deb clean help programs cuda-ptx \
+.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-cubin fuzz-sass fuzz-lifter fuzz-profile fuzz-cache install uninstall deb clean help programs cuda-ptx \
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
@@ -331,6 +331,15 @@ $(O)/fuzz/cubin: $(FUZZ_CUBIN_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
 
+FUZZ_SASS_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/sass_reader.c $(addprefix runtime/cmd/accelsim/,line.c bytes.c packed.c trace.c ranges.c lanes.c \
+	survey.c counting.c) analysis/sass/opcodes.c $(OBSERVED) $(wildcard analysis/graph/*.c analysis/builtins/*.c) $(PTX_READER) models/code/code.c $(BASE))
+
+$(O)/fuzz/obj/runtime/cmd/accelsim/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
+
+$(O)/fuzz/sass: $(FUZZ_SASS_OBJ)
+	$(SAY) LINK $@
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
+
 # What gpusim-cc does with a CUDA module: reader, lifter, and the tables that it writes. No LLVM is needed.
 FUZZ_LIFTER_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/lifter.c $(addprefix runtime/cc/,lifted.c lifted_tables.c lifted_targets.c options.c) \
 	$(wildcard analysis/mapping/*.c analysis/machine/*.c annotator/count/*.c annotator/lift/*.c annotator/opcodes/*.c) $(PTX) models/code/code.c $(BASE)) \
@@ -483,6 +492,12 @@ fuzz-cubin: setup-fuzz
 	cp tests/analysis/sass/*.cubin $(O)/fuzz/cubin-corpus
 	$(O)/fuzz/cubin -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=16384 -artifact_prefix=$(O)/fuzz/cubin-found/ \
 		-print_final_stats=1 $(O)/fuzz/cubin-corpus
+
+fuzz-sass: setup-fuzz
+	@$(MAKE) --no-print-directory -j$(JOBS) $(O)/fuzz/sass
+	mkdir -p $(O)/fuzz/sass-corpus $(O)/fuzz/sass-found
+	$(O)/fuzz/sass -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=16384 -artifact_prefix=$(O)/fuzz/sass-found/ \
+		-print_final_stats=1 $(O)/fuzz/sass-corpus tests/fuzz/sass
 
 # The PTX of our own CUDA kernels is the seed.
 fuzz-lifter: setup-fuzz

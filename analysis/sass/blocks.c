@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_REGISTERS = 1024 };
+enum { MOST_REGISTERS = INT16_MAX };
 
 struct block_maker {
 	struct observed_code *c;

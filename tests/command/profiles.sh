@@ -162,6 +162,53 @@ interrupted_replay() {
 	[ $code = 0 ] || { [ $code = 143 ] && { [ ! -e r.json ] || python3 -c 'import json; json.load(open("r.json"))'; }; }
 }
 
+# Traces for Accel-Sim. In each warp, every lane ends once, and the last line is an EXIT.
+exported() {
+	GPUSIM_TRACE=all GPUSIM_EXACT=1 GPUSIM_TRACE_ITEMS=100000 "$gpusim" record -o e --gpu v100 --report none -- "$build/kernels/launches" -k "$here/../../kernels" collatz 200 2 >out &&
+		"$gpusim" export --accel-sim e -o traces --gpu v100 >out 2>err && [ ! -s out ] && grep -c '^kernel-.*traceg$' traces/kernelslist.g | grep -qx 2 &&
+		grep -q '^MemcpyHtoD,0x00007f[0-9a-f]*,[0-9]*$' traces/kernelslist.g && python3 - traces/kernel-1.traceg <<'END'
+import sys
+lanes, last, warps = None, "", 0
+def ended():
+    assert lanes is None or lanes == 0 and last == "EXIT", (lanes, last)
+for line in open(sys.argv[1]):
+    words = line.split()
+    if line.startswith("-block dim"):
+        items = int(line.split("(")[1].split(",")[0])
+    elif line.startswith("warp"):
+        ended()
+        left = items - 32 * int(words[2])
+        lanes, warps = (1 << min(left, 32)) - 1, warps + 1
+    elif words and words[0][0] in "0123456789abcdef":
+        mask, results = int(words[1], 16), int(words[2])
+        last = words[3 + results]
+        assert mask and mask & lanes == mask, line
+        if last == "EXIT":
+            lanes &= ~mask
+ended()
+assert warps
+END
+}
+
+# What was exported and imported again takes as long as it did: within a percent.
+exported_and_back() {
+	local overhead=launch_overhead_ns=0,cuda_launch_overhead_ns=0
+	"$gpusim" import traces -o back --trace all 2>err && [ ! -s err ] &&
+		"$gpusim" replay e --gpu v100 --exact 1 --set $overhead --report json --output direct 2>err &&
+		"$gpusim" replay back --gpu v100 --exact 1 --set $overhead --report json --output back 2>err && python3 - direct.json back.json <<'END'
+import json, sys
+direct, back = ([l["estimates"][0]["cycles"] for l in json.load(open(f))["launches"]] for f in sys.argv[1:])
+print(direct, back)
+assert len(direct) == len(back) == 2 and all(abs(b / a - 1) < 0.01 for a, b in zip(direct, back))
+END
+}
+
+not_traced() {
+	GPUSIM_TRACE=never "$gpusim" record -o n --gpu v100 --report none -- "$build/kernels/launches" -k "$here/../../kernels" collatz 200 2 >out &&
+		! "$gpusim" export --accel-sim n -o untraced --gpu v100 >out 2>err && grep -q 'launch 0 .* is left out: it was not traced; record with' err &&
+		grep -q 'no launch of n could be written' err && [ ! -e untraced/kernelslist.g ]
+}
+
 check 'a run is recorded' recorded
 check 'a replay has the estimates of the run' replayed_as_run
 check 'a replay has a text report' replay_text
@@ -176,6 +223,9 @@ check 'a damaged profile is refused' damaged_is_refused
 check 'another file is refused' refused 'is not a profile' "$gpusim" replay "$gpusim"
 check 'a profile that is missing is told' refused 'cannot read' "$gpusim" replay nowhere
 check 'a pipe is replayed, but not swept, and a device is neither' pipes_and_devices
+check 'a profile becomes traces for Accel-Sim' exported
+check 'these take as long as the profile when they are imported' exported_and_back
+check 'a launch that was not traced is told' not_traced
 check 'a sweep has a row, a line of CSV and a point for every configuration' swept
 check 'a sweep that is interrupted has what is done' interrupted_sweep
 check 'a sweep goes on from there' continued_sweep

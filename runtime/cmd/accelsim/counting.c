@@ -82,7 +82,7 @@ static int make_writer(struct trace_counting *c, uint32_t **site_bytes, uint8_t 
 		}
 	c->layout = (struct lane_layout){.block_count = code->counter_count, .code = code, .site_bytes = *site_bytes, .site_spaces = *site_spaces,
 	                                 .shared_base = c->launch->header.shared_base, .local_base = c->launch->header.local_base,
-	                                 .pieces = c->pieces, .piece_count = import_pieces(c->job, c->launch, numbers)};
+	                                 .most_bytes = c->job->trace_bytes, .pieces = c->pieces, .piece_count = import_pieces(c->job, c->launch, numbers)};
 	for (size_t i = 0; i < c->layout.piece_count; i++)
 		c->pieces[i] = c->job->memory.list[numbers[i]];
 	memcpy(c->layout.local, c->launch->header.block, sizeof c->layout.local);

@@ -48,7 +48,8 @@ void import_progress(struct import_job *job, const struct sass_trace *t)
 	job->shown_ns = now;
 	shown = true;
 	fprintf(stderr, "\rgpusim: reading traces, %s time: %zu of %zu, %" PRIu64 " MB, %" PRIu64 " million instructions \b",
-	        job->pass == 1 ? "first" : "second", job->at_launch + 1, job->launch_count, (job->read_bytes + sass_trace_bytes(t)) >> 20, job->lines / 1000000);
+	        job->pass == 1 ? "first" : "second", job->at_launch + 1, job->launch_count,
+	        (job->read_bytes + sass_trace_bytes(t)) >> 20, job->lines / 1000000);
 }
 
 void import_progress_end(void)
@@ -258,7 +259,7 @@ static int write_profile(struct import_job *job, const struct import_list *list,
 		if (e->copies)
 			continue;
 		job->at_launch = e->launch;
-		result = write_launch(job, &job->launches[e->launch], ++seq, o, err);
+		result = write_launch(job, &job->launches[e->launch], seq++, o, err);
 	}
 	return result ? result : write_end(list, o, err);
 }

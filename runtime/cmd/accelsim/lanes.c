@@ -13,6 +13,7 @@ struct lane_state {
 	struct gs_buf bytes; /* chunks */
 	size_t chunk;        /* where the last begins */
 	uint32_t chunks;
+	bool cut;            /* what came next had no room */
 	uint64_t near[TRACE_CLASSES];
 	struct {
 		uint64_t last;
@@ -25,7 +26,7 @@ struct lane_writer {
 	const struct lane_layout *layout;
 	struct lane_state *lanes;
 	uint32_t lane_count;
-	uint64_t group;
+	uint64_t group, used; /* bytes of all lanes */
 };
 
 struct lane_writer *lane_writer_new(const struct lane_layout *layout)
@@ -71,15 +72,20 @@ static uint64_t with_sign(uint64_t difference)
 
 static void set_used(struct lane_state *l)
 {
-	uint64_t used = l->bytes.len - l->chunk - HEADER;
+	uint64_t used = (l->bytes.len - l->chunk - HEADER) | (uint64_t)l->cut << 32;
 	if (l->chunks && !l->bytes.failed)
 		memcpy(l->bytes.data + l->chunk + 16, &used, 8);
 }
 
-/* An event is in one chunk. */
+/* An event is in one chunk. Where there is no room, the lane ends. */
 static void put_event(struct lane_writer *w, uint32_t lane, const struct event *e)
 {
 	struct lane_state *l = &w->lanes[lane];
+	if (l->cut || (w->layout->most_bytes && w->used > w->layout->most_bytes)) {
+		l->cut = true;
+		return;
+	}
+	w->used += e->length;
 	if (!l->chunks || l->bytes.len - l->chunk - HEADER + e->length > ROOM) {
 		uint64_t header[TRACE_CHUNK_HEADER_WORDS] = {w->group, lane | (uint64_t)l->chunks << 32, 0};
 		set_used(l);
@@ -109,6 +115,7 @@ void lane_writer_begin(struct lane_writer *w, uint64_t group)
 	uint64_t at[3] = {group % y->grid[0], group / y->grid[0] % y->grid[1], group / y->grid[0] / y->grid[1]};
 	struct event e = {.length = 0};
 	w->group = group;
+	w->used = 0;
 	for (uint32_t i = 0; i < w->lane_count; i++) {
 		struct gs_buf bytes = w->lanes[i].bytes;
 		bytes.len = 0;

@@ -74,7 +74,7 @@ static int16_t next_register(struct line_cursor *c)
 	if (length < 2 || *word != 'R')
 		return -1;
 	uint64_t number = number_in(word + 1, length - 1, 10, &good);
-	return good && number < 1024 ? (int16_t)number : -1;
+	return good && number < INT16_MAX - 8 ? (int16_t)number : -1;
 }
 
 /* ---- addresses ---- */
@@ -165,8 +165,8 @@ bool sass_line_read(const char *text, size_t length, uint32_t tracer_version, bo
 		if (number >= 0)
 			out->in.sources[out->in.source_count++] = number;
 	}
-	if (is_group_product(out) && tracer_version >= 5)
-		next_number(&c, 10); /* the group that it is committed with */
+	if (is_group_product(out)) /* some versions have the group that it is committed with here; it has no addresses */
+		return !c.bad;
 	uint64_t width = next_number(&c, 10);
 	out->width = width < 4096 ? (uint32_t)width : 4096;
 	read_addresses(&c, out);

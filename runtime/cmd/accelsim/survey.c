@@ -113,7 +113,7 @@ static int read_trace(struct survey *s, struct sass_trace *t, struct gs_error *e
 	while ((item = sass_trace_next(t, err)) > SASS_ITEM_END && !result) {
 		if (item != SASS_ITEM_LINE)
 			result = observed_end(s->kernel->observed, &warp);
-		else if (sass_trace_line(t)->in.mask)
+		else
 			result = take_line(s, &warp, sass_trace_line(t));
 		if (!(s->job->lines & 0xffff))
 			import_progress(s->job, t);

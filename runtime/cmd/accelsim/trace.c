@@ -16,7 +16,7 @@ struct sass_trace {
 	struct byte_source bytes;
 	struct packed_trace *packed; /* NULL: it is text */
 	uint64_t line_number, group;
-	uint32_t warp;
+	uint32_t warp, last_mask; /* of the line before */
 	bool in_group, in_warp;
 	struct sass_line line;
 };
@@ -172,8 +172,15 @@ static int begin_warp(struct sass_trace *t, uint64_t warp, struct gs_error *err)
 	if (!t->in_group || warp * TRACE_WARP_LANES >= items)
 		return bad_line(t, "this warp is not in a block", err);
 	t->warp = (uint32_t)warp;
+	t->last_mask = items - warp * TRACE_WARP_LANES < TRACE_WARP_LANES ? (1u << (items - warp * TRACE_WARP_LANES)) - 1 : UINT32_MAX;
 	t->in_warp = true;
 	return SASS_ITEM_WARP;
+}
+
+/* An instruction whose predicate is off in all lanes takes its turn of the scheduler and no more. It is another than the one at its place. */
+static void skip_instruction(struct sass_trace *t)
+{
+	t->line.in = (struct observed_instruction){.pc = t->line.in.pc + 1, .mask = t->last_mask, .result = -1, .opcode = "NOP", .opcode_length = 3};
 }
 
 /* Lanes beyond the end of the block cannot be on. */
@@ -186,6 +193,9 @@ static int take_line(struct sass_trace *t, const char *text, size_t length, stru
 		return bad_line(t, "this is no instruction as tracers write them", err);
 	if (items - first < TRACE_WARP_LANES && t->line.in.mask >> (items - first))
 		return bad_line(t, "a lane that is not in the block", err);
+	if (!t->line.in.mask)
+		skip_instruction(t);
+	t->last_mask = t->line.in.mask;
 	return SASS_ITEM_LINE;
 }
 

@@ -39,7 +39,7 @@ void sass_trace_close(struct sass_trace *t); /* NULL is fine */
 const struct sass_header *sass_trace_header(const struct sass_trace *t);
 /* What comes next, an enum sass_item, or a negative errno value. Every group and every warp is within the sizes of the header. */
 int sass_trace_next(struct sass_trace *t, struct gs_error *err);
-/* Of the group, warp and line that came last. */
+/* Of the group, warp and line that came last. A line always has lanes: one whose lanes are all off is a NOP of those of the line before. */
 uint64_t sass_trace_group(const struct sass_trace *t); /* its linear id */
 uint32_t sass_trace_warp(const struct sass_trace *t);
 const struct sass_line *sass_trace_line(const struct sass_trace *t);

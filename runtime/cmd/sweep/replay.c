@@ -282,10 +282,13 @@ static int take_launch(struct replay *play, const struct gs_pack *pack, struct g
 	}
 	if (!result && (!c || !l->facts || !launch_is_sound(l)))
 		result = bad_record(play, err);
-	if (!result && kernel_wanted(play->sim, l->kernel_name) && !only_takes(play->only, l->seq, l->kernel_name))
+	bool wanted = !result && kernel_wanted(play->sim, l->kernel_name);
+	if (wanted && !only_takes(play->only, l->seq, l->kernel_name))
 		return pass_launch_record(play, l, trace_in(pack), err);
-	if (!result && kernel_wanted(play->sim, l->kernel_name))
+	if (wanted && !play->take)
 		return model_launch_record(play, l, trace_in(pack), err);
+	if (wanted)
+		result = play->take(play->take_ctx, l, trace_in(pack), err);
 	release_launch(l);
 	return result;
 }

@@ -10,11 +10,17 @@ struct recorded_counters {
 	size_t count;
 };
 
-/* A profile that is being modelled. The caller sets `sim`, and may set `quiet` and `only`. */
+/* Gets a launch instead of the models; the trace is then its own, or NULL. Returns 0 or a negative errno value. */
+struct kept_trace;
+typedef int replay_take_fn(void *ctx, struct launch_record *l, struct kept_trace *trace, struct gs_error *err);
+
+/* A profile that is being modelled. The caller sets `sim`, and may set `quiet`, `only` and `take`. */
 struct replay {
 	struct simulation *sim; /* its targets, statistics and reports */
 	const char *only;       /* the launches to model (only.h); NULL: all */
 	bool quiet;             /* do not say who recorded the profile */
+	replay_take_fn *take;   /* NULL: launches are modelled */
+	void *take_ctx;
 	const char *path;
 	struct artifact **programs; /* the index is the program's number - 1 */
 	size_t program_count;

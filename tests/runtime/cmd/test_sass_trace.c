@@ -1,4 +1,5 @@
 /* Traces as Accel-Sim's tracer writes them: every mode of addresses, every version, and what is not one. Written by hand. */
+#include "runtime/cmd/accelsim/export.h"
 #include "runtime/cmd/accelsim/import.h"
 #include "tests/tests.h"
 
@@ -13,7 +14,7 @@
 
 static bool reads(const char *text, uint32_t version, bool line_info, struct sass_line *out)
 {
-	return sass_line_read(text, strlen(text), version, line_info, out);
+	return sass_line_read(text, strcspn(text, "\n"), version, line_info, out);
 }
 
 static void lines(void)
@@ -38,6 +39,7 @@ static void lines(void)
 	CU_ASSERT_EQUAL(l.in.pc, 0x10);
 	CU_ASSERT(reads("c0e0 f 1 R24 HGMMA.64x64x16.F32 2 R24 R28 1 0 0", 5, false, &l)); /* a number more */
 	CU_ASSERT_EQUAL(l.in.pc, 0xc0e0);
+	CU_ASSERT(reads("c0e0 f 1 R24 HGMMA.64x64x16.F32 2 R24 R28 0 0", 5, false, &l));
 	CU_ASSERT(reads("0040 1 0 UTMALDG.2D 2 R2 R4 16 3 2 0x1000 0x2000 0", 5, false, &l)); /* a form of its own */
 	CU_ASSERT_FALSE(l.in.addresses);
 }
@@ -58,7 +60,8 @@ static void modes(void)
 
 static void bad_lines(void)
 {
-	static const char *const bad[] = {"", "zz 1 0 EXIT 0 0", "0 1", "0 1ffffffff 0 EXIT 0 0", "0 1 0 EXIT 0", "0 1 9 EXIT 0 0", "0 1 0 EXIT 99 0",
+	static const char *const bad[] = {"", "zz 1 0 EXIT 0 0", "0 1", "0 1ffffffff 0 EXIT 0 0", "0 1 0 EXIT 0", "0 1 9 EXIT 0 0",
+	                                  "0 1 0 EXIT 99 0",
 	                                  "0 3 0 LDG 1 R1 4 0 0x10", "0 3 0 LDG 1 R1 4 1 0x10", "0 3 0 LDG 1 R1 4 2 0x10", "0 3 0 LDG 1 R1 4 7 0x10",
 	                                  "0 3 0 LDG 1 R1 4 2 0x10 4x", "99999999999999999999 1 0 EXIT 0 0"};
 	struct sass_line l;
@@ -68,7 +71,8 @@ static void bad_lines(void)
 
 static const char header[] = "-kernel name = void f<int>(float*)\n-kernel id = 7\n-grid dim = (2,1,1)\n-block dim = (48,1,1)\n-shmem = 1024\n"
                              "-nregs = 24\n"
-                             "-binary version = 70\n-cuda stream id = 3\n-shmem base_addr = 0x00007f1000000000\n-local mem base_addr = 0x00007f2000000000\n"
+                             "-binary version = 70\n-cuda stream id = 3\n-shmem base_addr = 0x00007f1000000000\n"
+                             "-local mem base_addr = 0x00007f2000000000\n"
                              "-nvbit version = 1.5.5\n-accelsim tracer version = 4\n-enable lineinfo = 0\n\n#traces format = x\n";
 
 static const char *write_trace(const char *name, const void *bytes, size_t length)
@@ -109,14 +113,46 @@ static const char *text_items(const char *body)
 
 static void whole_traces(void)
 {
-	CU_ASSERT_STRING_EQUAL(text_items("\n#BEGIN_TB\n\nthread block = 1,0,0\n\nwarp = 0\ninsts = 1\n0 1 0 EXIT 0 0 0\n\nwarp = 1\ninsts = 0\n\n#END_TB\n"), "GWLWE");
-	CU_ASSERT_STRING_EQUAL(text_items("#BEGIN_TB\nthread block = 0,0,0\ncluster id = 0,0,0\ncluster rank = 0\nwarp = 0\nc0 1 0 EXIT 0 0\n#END_TB\n"), "GWLE");
+	CU_ASSERT_STRING_EQUAL(text_items("\n#BEGIN_TB\n\nthread block = 1,0,0\n\nwarp = 0\ninsts = 1\n0 1 0 EXIT 0 0 0\n\n"
+	                                  "warp = 1\ninsts = 0\n\n#END_TB\n"), "GWLWE");
+	CU_ASSERT_STRING_EQUAL(text_items("#BEGIN_TB\nthread block = 0,0,0\ncluster id = 0,0,0\ncluster rank = 0\nwarp = 0\n"
+	                                  "c0 1 0 EXIT 0 0\n#END_TB\n"), "GWLE");
 	CU_ASSERT_STRING_EQUAL(text_items(""), "");
 	CU_ASSERT_STRING_EQUAL(text_items("#BEGIN_TB\nthread block = 2,0,0\n"), "!");        /* not in the grid */
 	CU_ASSERT_STRING_EQUAL(text_items("#BEGIN_TB\nthread block = 1,0,0\nwarp = 2\n"), "G!"); /* not in the block */
 	CU_ASSERT_STRING_EQUAL(text_items("#BEGIN_TB\nthread block = 1,0,0\nwarp = 1\n0 10000 0 EXIT 0 0\n"), "GW!"); /* lanes 0 to 15 are */
 	CU_ASSERT_STRING_EQUAL(text_items("#BEGIN_TB\nthread block = 1,0,0\nwarp = 1\n0 8000 0 EXIT 0 0\n"), "GWL!"); /* cut off */
 	CU_ASSERT_STRING_EQUAL(text_items("0 1 0 EXIT 0 0\n"), "!");
+}
+
+/* A predicate that is off in all lanes: a turn of the scheduler, at a place of its own. */
+static void skipped_lines(void)
+{
+	static const char body[] = "#BEGIN_TB\nthread block = 0,0,0\nwarp = 1\n10 0 1 R4 LDG.E 1 R2 4 1 0x0 0\n20 f 0 BRA 0 0\n"
+	                           "30 00000000 0 EXIT 0 0\n#END_TB\n";
+	static const struct {
+		uint64_t pc;
+		uint32_t mask;
+	} expected[] = {{0x11, 0xffff}, {0x20, 0xf}, {0x31, 0xf}};
+	struct sass_trace *t;
+	struct gs_error err;
+	struct gs_buf text = {0};
+	size_t n = 0;
+	int item;
+	gs_buf_printf(&text, "%s%s", header, body);
+	CU_ASSERT_EQUAL_FATAL(sass_trace_open(write_trace("kernel-1.traceg", text.data, text.len), &t, &err), 0);
+	while ((item = sass_trace_next(t, &err)) > SASS_ITEM_END) {
+		if (item != SASS_ITEM_LINE || n == GS_ARRAY_LEN(expected))
+			continue;
+		const struct observed_instruction *in = &sass_trace_line(t)->in;
+		CU_ASSERT_EQUAL(in->pc, expected[n].pc);
+		CU_ASSERT_EQUAL(in->mask, expected[n].mask);
+		CU_ASSERT_EQUAL(in->addresses, false);
+		n++;
+	}
+	CU_ASSERT_EQUAL(n, GS_ARRAY_LEN(expected));
+	sass_trace_close(t);
+	gs_buf_free(&text);
 }
 
 static void headers(void)
@@ -225,7 +261,8 @@ static void pieces(void)
 static void lane_events(void)
 {
 	enum { TIMES = 400, CHUNK = TRACE_CHUNK_BYTES / 8, HEAD = TRACE_CHUNK_HEADER_WORDS * 8 };
-	static const struct trace_site sites[2] = {{.kind = TRACE_load, .space = SPACE_global, .bytes = 4}, {.kind = TRACE_store, .space = SPACE_shared, .bytes = 4}};
+	static const struct trace_site sites[2] = {{.kind = TRACE_load, .space = SPACE_global, .bytes = 4},
+	                                           {.kind = TRACE_store, .space = SPACE_shared, .bytes = 4}};
 	static const uint32_t bytes[2] = {4, 4};
 	static const uint8_t spaces[2] = {SPACE_global, SPACE_shared};
 	static const struct touched_piece piece = {.begin = 0x500000000, .bytes = 1 << 20};
@@ -266,6 +303,61 @@ static void lane_events(void)
 	lane_writer_free(w);
 }
 
+/* ---- what is written for Accel-Sim ---- */
+
+static const char *written(uint32_t mask, const uint64_t *addresses)
+{
+	static char text[2048];
+	struct export_instruction in = {.result = 7, .sources = {2, 300}, .source_count = 2};
+	FILE *f = fmemopen(text, sizeof text, "w");
+	export_line(f, &in, 0x120, mask, "LDG.E", addresses, 4);
+	fclose(f);
+	return text;
+}
+
+static void written_lines(void)
+{
+	uint64_t a[TRACE_WARP_LANES];
+	struct sass_line l;
+	for (int i = 0; i < TRACE_WARP_LANES; i++)
+		a[i] = 0x7f4000000000 + 8 * (uint64_t)i;
+	CU_ASSERT_STRING_EQUAL(written(0xffffffff, a), "0120 ffffffff 1 R7 LDG.E 2 R2 R300 4 1 0x00007f4000000000 8\n");
+	CU_ASSERT_STRING_EQUAL(written(0x0ff0, a), "0120 00000ff0 1 R7 LDG.E 2 R2 R300 4 1 0x00007f4000000000 8\n");
+	CU_ASSERT_STRING_EQUAL(written(0x80000000, a), "0120 80000000 1 R7 LDG.E 2 R2 R300 4 1 0x00007f4000000000 0\n");
+	/* Strides are for lanes that follow one another. */
+	CU_ASSERT_STRING_EQUAL(written(0xd, a), "0120 0000000d 1 R7 LDG.E 2 R2 R300 4 2 0x00007f4000000000 8 8\n");
+	a[1] -= 24;
+	CU_ASSERT_STRING_EQUAL(written(0x7, a), "0120 00000007 1 R7 LDG.E 2 R2 R300 4 2 0x00007f4000000000 -16 32\n");
+	a[2] += UINT64_C(1) << 33;
+	CU_ASSERT_STRING_EQUAL(written(0x7, a), "0120 00000007 1 R7 LDG.E 2 R2 R300 4 0 0x00007f4000000000 0x00007f3ffffffff0 0x00007f4200000010\n");
+	CU_ASSERT(reads(written(0x15, a), 3, false, &l));
+	CU_ASSERT(l.address[0] == a[0] && l.address[2] == a[1] && l.address[4] == a[2]);
+	CU_ASSERT_STRING_EQUAL(written(0x15, NULL), "0120 00000015 1 R7 LDG.E 2 R2 R300 0\n");
+}
+
+/* A group whose trace has no room is cut: its lanes say so, and the trace does not grow. */
+static void cut_lanes(void)
+{
+	static const uint32_t bytes[1] = {4};
+	static const uint8_t spaces[1] = {SPACE_global};
+	struct lane_layout layout = {.block_count = 3, .site_bytes = bytes, .site_spaces = spaces, .local = {2, 1, 1}, .grid = {4, 1, 1}, .most_bytes = 1000};
+	struct lane_writer *w = lane_writer_new(&layout);
+	struct gs_buf out = {0};
+	lane_writer_begin(w, 0);
+	for (uint32_t i = 0; i < 100000; i++)
+		lane_writer_block(w, i % 2, 1);
+	lane_writer_end(w, &out);
+	CU_ASSERT(out.len > 1000 && out.len < 1200);
+	uint64_t chunk[TRACE_CHUNK_HEADER_WORDS], cut = 0;
+	for (size_t at = 0; at < out.len; at += sizeof chunk + (uint32_t)chunk[2]) {
+		memcpy(chunk, out.data + at, sizeof chunk);
+		cut += chunk[2] >> 32;
+	}
+	CU_ASSERT_EQUAL(cut, 2);
+	gs_buf_free(&out);
+	lane_writer_free(w);
+}
+
 void add_sass_trace_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("sass_trace", NULL, NULL);
@@ -274,7 +366,10 @@ void add_sass_trace_tests(void)
 	CU_add_test(suite, "what is no line", bad_lines);
 	CU_add_test(suite, "headers", headers);
 	CU_add_test(suite, "whole traces", whole_traces);
+	CU_add_test(suite, "instructions that all lanes skip", skipped_lines);
 	CU_add_test(suite, "packed traces", packed_traces);
 	CU_add_test(suite, "pieces of memory", pieces);
 	CU_add_test(suite, "events of work-items", lane_events);
+	CU_add_test(suite, "a group without room", cut_lanes);
+	CU_add_test(suite, "lines that are written", written_lines);
 }

@@ -1,0 +1,77 @@
+/*
+ * What the files of `gpusim export --accel-sim` share.
+ *
+ * What a program's work-items executed (a trace of ours) becomes what warps of a target would execute, in its machine instructions as our
+ * own selection has them (analysis/machine), and is written as Accel-Sim's tracer would have written it.
+ */
+#ifndef GPUSIM_RUNTIME_CMD_ACCELSIM_EXPORT_H
+#define GPUSIM_RUNTIME_CMD_ACCELSIM_EXPORT_H
+
+#include "models/models.h"
+
+#include <stdio.h>
+
+enum { EXPORT_LANES = 32, EXPORT_SOURCES = 4, EXPORT_PC_STEP = 16 };
+
+/* ---- names.c: instructions as their machine names them ---- */
+
+struct export_instruction {
+	char opcode[28];
+	uint32_t pc, repeats; /* a product of several steps is as many instructions */
+	int32_t result;       /* register, or -1 */
+	int32_t sources[EXPORT_SOURCES];
+	uint8_t source_count;
+	bool memory;          /* its lines have addresses */
+};
+
+struct export_code {
+	const struct kernel_code *code;
+	struct kernel_code view;   /* what the machine executes */
+	struct code_block *blocks; /* of the view, where it is another; owned */
+	struct export_instruction *instructions; /* of the view */
+	uint32_t *exits;           /* by block of the view: where an EXIT stands behind it */
+	bool *ends;                /* by block: its last instruction is the EXIT */
+	uint32_t end;              /* where the last EXIT of a warp stands */
+	struct access_origin {
+		uint32_t block, rank;
+	} *origins;                /* by instruction of the view that accesses memory: of a block of the code, the n-th of its accesses */
+};
+/* arch: 70, 75 ... Returns 0 or -ENOMEM. */
+int export_code_make(const struct kernel_code *code, unsigned arch, struct export_code *out);
+void export_code_free(struct export_code *c);
+
+/* ---- memory.c: where buffers lie ---- */
+
+struct export_buffer {
+	uint64_t key, begin, bytes; /* key: the number of the buffer in the run, or something else that is one of its own */
+};
+struct export_memory {
+	struct export_buffer *list;
+	size_t count, room;
+	uint64_t next;
+};
+#define EXPORT_SHARED_BASE UINT64_C(0x7f0000000000)
+#define EXPORT_LOCAL_BASE UINT64_C(0x7f1000000000)
+/* Where a buffer begins; 0: out of memory. */
+uint64_t export_buffer_at(struct export_memory *m, uint64_t key, uint64_t bytes);
+
+/* ---- warps.c ---- */
+
+struct export_launch {
+	const struct export_code *code;
+	const struct launch_trace *trace;
+	const struct lane_counts *lanes;
+	uint64_t groups[3], local[3];
+	const uint64_t *bases; /* by argument: where its buffer begins */
+	size_t base_count;
+	uint64_t constants;    /* where the program's constants are */
+};
+#define EXPORT_RECORD "record with --trace all --trace-items 1000000000 --exact 1"
+/* Writes all groups. -ENOENT: the trace does not have all that the launch did; *err says what is missing. */
+int export_groups(const struct export_launch *launch, FILE *out, struct gs_error *err);
+
+/* A line of a trace. addresses: those of the lanes that are on, ascending; NULL: it has none. */
+void export_line(FILE *out, const struct export_instruction *in, uint32_t pc, uint32_t mask, const char *opcode, const uint64_t *addresses,
+                 unsigned width);
+
+#endif
