@@ -111,7 +111,7 @@ static void add_memory(struct early *e, uint32_t i)
 	uint32_t *writer = &e->memory[in->space == SPACE_generic ? SPACE_global : in->space];
 	if (calls_library(in)) {
 		write_memory(e, i, &e->memory[SPACE_param]);
-	} else if (in->class == CODE_barrier || in->class == CODE_fence || opcode_is(in->opcode, "call")) {
+	} else if (in->class == CODE_barrier || in->class == CODE_fence || opcode_is(in->opcode, "call") || (in->copies && in->class == CODE_move)) {
 		for (int s = 0; s < CODE_SPACE_COUNT; s++)
 			write_memory(e, i, &e->memory[s]);
 	} else if (reads_memory(in) && !strstr(in->opcode, ".nc")) {

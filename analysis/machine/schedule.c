@@ -52,10 +52,18 @@ static struct code_instruction *instruction(const struct scheduler *s, uint32_t 
 	return &s->code->machine[s->first + i];
 }
 
-static bool holds_memory(const struct code_instruction *in)
+/* A wait for groups of asynchronous copies. */
+static bool awaits_copies(const struct scheduler *s, const struct code_instruction *in)
+{
+	const uint16_t *last = &s->code->machine_operands[in->first_operand + in->writes + in->reads + in->waits] - 1;
+	return in->waits && *last < s->named && s->code->machine_registers[*last].copies;
+}
+
+static bool holds_memory(const struct scheduler *s, const struct code_instruction *in)
 {
 	return in->class == CODE_load || in->class == CODE_store || in->class == CODE_atomic || in->class == CODE_fence ||
-	       in->class == CODE_texture || in->class == CODE_barrier || in->class == CODE_shuffle || in->flags & CODE_CALL;
+	       in->class == CODE_texture || in->class == CODE_barrier || in->class == CODE_shuffle || in->flags & CODE_CALL ||
+	       awaits_copies(s, in);
 }
 
 static bool is_load(const struct code_instruction *in)
@@ -73,7 +81,7 @@ static void count_writes(struct scheduler *s)
 		for (uint32_t k = 0; k < (uint32_t)in->writes + in->reads + in->waits; k++) {
 			s->name[operand[k]] = operand[k];
 			s->writes[operand[k]] += k < in->writes;
-			s->kept[operand[k]] |= k < in->writes && in->flags & CODE_GUARDED;
+			s->kept[operand[k]] |= k < in->writes && (in->flags & CODE_GUARDED || s->code->machine_registers[operand[k]].copies);
 		}
 	}
 }
@@ -126,7 +134,7 @@ static bool depends(const struct scheduler *s, const struct code_instruction *la
 	const uint16_t *a = &s->code->machine_operands[earlier->first_operand], *b = &s->code->machine_operands[later->first_operand];
 	uint32_t a_all = (uint32_t)earlier->writes + earlier->reads + earlier->waits;
 	uint32_t b_all = (uint32_t)later->writes + later->reads + later->waits;
-	if (earlier->class == CODE_nop || (holds_memory(later) && holds_memory(earlier)))
+	if (earlier->class == CODE_nop || (holds_memory(s, later) && holds_memory(s, earlier)))
 		return true;
 	for (uint32_t i = 0; i < a_all; i++)
 		for (uint32_t k = 0; k < (i < earlier->writes ? b_all : later->writes); k++)

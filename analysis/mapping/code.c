@@ -102,7 +102,8 @@ static int fill_registers(struct filler *f)
 		for (uint32_t r = 0; r < ptx->register_count; r++)
 			c->register_table[c->register_count++] = (struct code_register){
 			    .number = (uint16_t)ptx->registers[r].number,
-			    .words = (uint8_t)(ptx->registers[r].bits == 1 ? 0 : (ptx->registers[r].bits + 31) / 32)};
+			    .words = (uint8_t)(ptx->registers[r].bits == 1 ? 0 : (ptx->registers[r].bits + 31) / 32),
+			    .copies = ptx->registers[r].copies};
 	}
 	return c->register_table ? 0 : -ENOMEM;
 }

@@ -44,8 +44,8 @@ struct ptx_instruction {
 	 * index register. */
 	struct ptx_operand *operands;
 	uint32_t operand_count;
-	/* Registers that no operand names: an asynchronous copy (cp.async) writes one, and what waits for all of them waits for those of all copies.
-	 * The first of them, plus 1, and how many. 0: none */
+	/* Registers that no operand names, which stand for groups of asynchronous copies (struct code_register): a copy writes that of the group
+	 * that is open, a commit all of them, and a wait waits for some. The first of them, plus 1, and how many. 0: none */
 	uint32_t copies, copy_count;
 	int32_t prototype; /* of an indirect call: index in the function's prototypes; -1: none */
 	uint32_t ptx_line;
@@ -56,6 +56,7 @@ struct ptx_register {
 	const char *name;
 	uint8_t bits;    /* 1: predicate */
 	bool real;       /* .f32 or .f64 */
+	uint8_t copies;  /* as in struct code_register */
 	uint32_t number; /* the digits at the end of the name */
 };
 

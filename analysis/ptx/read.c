@@ -123,32 +123,47 @@ static bool is_copy(const struct ptx_instruction *i)
 	return i->class == CODE_load && !strncmp(i->opcode, "cp.async.c", 10);
 }
 
-/* A wait that leaves copies under way (cp.async.wait_group 1) is not taken for one: which copies it is for depends on the way to it. */
-static bool awaits_copies(const struct ptx_instruction *i)
+/* The newest groups that a wait leaves under way. -1: also copies of no group yet are waited for; -2: it is no wait. */
+static int64_t left_by(const struct ptx_instruction *i)
 {
 	if (!strncmp(i->opcode, "cp.async.wait_all", 17))
-		return true;
-	return !strncmp(i->opcode, "cp.async.wait_group", 19) && i->operand_count && i->operands[0].kind == PTX_IMMEDIATE && !i->operands[0].value;
+		return -1;
+	bool wait = !strncmp(i->opcode, "cp.async.wait_group", 19) && i->operand_count && i->operands[0].kind == PTX_IMMEDIATE;
+	return wait && i->operands[0].value >= 0 ? i->operands[0].value : -2;
 }
 
-/* Gives asynchronous copies registers, so that others can wait for them. */
+/* How many registers the groups need: for the open one, one for each that a wait may leave, and one for all that are older. */
+static uint32_t count_groups(const struct ptx_instruction *code, uint32_t count)
+{
+	bool any = false;
+	int64_t left = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		any |= is_copy(&code[i]);
+		if (left_by(&code[i]) > left)
+			left = left_by(&code[i]);
+	}
+	return !any ? 0 : left + 2 < CODE_MOST_COPIES ? (uint32_t)left + 2 : CODE_MOST_COPIES;
+}
+
 static void add_copies(struct ptx_reader *r)
 {
-	enum { MOST = 64 };
 	struct ptx_instruction *code = r->instructions.data;
-	uint32_t first = r->registers.count, count = 0;
-	for (uint32_t i = 0; i < r->instructions.count && count < MOST && first + count < UINT16_MAX; i++)
-		if (is_copy(&code[i])) {
-			struct ptx_register *made = ptx_push(r, &r->registers, sizeof *made);
-			*made = (struct ptx_register){.name = "%copies", .bits = 1, .number = count};
-			code[i].copies = first + count++ + 1;
-			code[i].copy_count = 1;
-		}
-	for (uint32_t i = 0; i < r->instructions.count && count; i++)
-		if (awaits_copies(&code[i])) {
-			code[i].copies = first + 1;
-			code[i].copy_count = count;
-		}
+	uint32_t first = r->registers.count, count = count_groups(code, r->instructions.count);
+	if (first + count > UINT16_MAX)
+		return;
+	for (uint32_t g = 0; g < count; g++) {
+		struct ptx_register *made = ptx_push(r, &r->registers, sizeof *made);
+		*made = (struct ptx_register){.name = "%copies", .bits = 1, .number = g, .copies = (uint8_t)(g + 1)};
+	}
+	for (uint32_t i = 0; i < r->instructions.count && count; i++) {
+		int64_t left = left_by(&code[i]);
+		bool copy = is_copy(&code[i]), commit = !strncmp(code[i].opcode, "cp.async.commit_group", 21);
+		if (!copy && !commit && (left < -1 || left + 1 >= count))
+			continue;
+		uint32_t from = copy || commit ? 0 : (uint32_t)(left + 1);
+		code[i].copies = first + from + 1;
+		code[i].copy_count = copy ? 1 : count - from;
+	}
 }
 
 static void end_function(struct ptx_reader *r)

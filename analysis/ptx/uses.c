@@ -20,9 +20,9 @@ void ptx_uses(const struct ptx_instruction *instruction, struct ptx_uses *out)
 	for (uint32_t i = 0; i < instruction->operand_count && count < MOST_WRITES; i++)
 		if (operands[i].write && is_listed(&operands[i]))
 			out->list[count++] = (uint16_t)operands[i].reg;
-	bool copies = instruction->copies && instruction->class == CODE_load;
-	if (copies)
-		out->list[count++] = (uint16_t)(instruction->copies - 1);
+	bool copies = instruction->copies && instruction->class != CODE_move; /* not a wait */
+	for (uint32_t i = 0; i < instruction->copy_count && copies && count < MOST_WRITES; i++)
+		out->list[count++] = (uint16_t)(instruction->copies - 1 + i);
 	out->writes = count;
 	for (uint32_t i = 0; i < instruction->operand_count && count < MOST_READS; i++)
 		if (!operands[i].write && is_listed(&operands[i]))

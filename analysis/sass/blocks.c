@@ -287,7 +287,7 @@ static void fill_code(struct block_maker *m, uint32_t registers)
 	for (uint32_t e = 0; e < k->edge_count; e++)
 		add_edge(m, e);
 	for (uint32_t r = 0; r < k->register_count; r++)
-		k->register_table[r] = (struct code_register){(uint16_t)r, 1};
+		k->register_table[r] = (struct code_register){.number = (uint16_t)r, .words = 1};
 	for (uint32_t l = 0; l < m->graph->loop_count; l++)
 		k->loops[l] = (struct code_loop){m->graph->loops[l].header, m->graph->loops[l].outer};
 	k->loop_count = m->graph->loop_count;

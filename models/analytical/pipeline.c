@@ -37,7 +37,8 @@ static struct pipeline_instruction describe(const struct gpu *gpu, const struct 
 	struct pipeline_instruction d = {.cost = gpu_instruction_cost(gpu, i),
 	                                 .collect = gpu_collect_cycles(gpu, i),
 	                                 .bank_conflicts = own_conflicts(gpu, code, i),
-	                                 .accesses = code_has_accesses(i->class) ? accesses : 1};
+	                                 .accesses = code_has_accesses(i->class) ? accesses : 1,
+	                                 .copy_groups = code_copy_groups(code, i)};
 	d.after = max_double(d.cost.distance - d.collect - d.cost.latency, 0);
 	d.collector_cycles = i->reads ? 2 + d.bank_conflicts : 1;
 	return d;
@@ -87,12 +88,13 @@ static double *first_free(double *free_at, uint32_t servers)
 	return best;
 }
 
-/* When the registers are there that it reads, waits for, and writes: no second write is under way to the same one. */
-static double operands_ready(struct pipeline *p, const struct code_instruction *i)
+/* When the registers are there that it reads, waits for, and writes: no second write is under way to the same one, unless they stand for
+ * groups of copies. */
+static double operands_ready(struct pipeline *p, const struct code_instruction *i, const struct pipeline_instruction *d)
 {
 	double at = p->next_issue;
 	bool loaded = false;
-	for (uint32_t k = 0; k < (uint32_t)i->writes + i->reads + i->waits; k++) {
+	for (uint32_t k = d->copy_groups ? i->writes : 0; k < (uint32_t)i->writes + i->reads + i->waits; k++) {
 		uint16_t r = p->code->operands[i->first_operand + k];
 		if (p->ready[r] > at) {
 			at = p->ready[r];
@@ -147,6 +149,22 @@ static void use_resources(struct pipeline *p, const struct code_instruction *i, 
 	p->busy[RESOURCE_writeback] += i->writes;
 }
 
+/* A copy joins the open group; a commit makes each group one older. */
+static void step_copies(struct pipeline *p, const struct code_instruction *i, uint32_t groups, double done)
+{
+	double *ready = &p->ready[p->code->operands[i->first_operand]];
+	if (i->class == CODE_load) {
+		ready[0] = max_double(ready[0], done);
+		p->loaded[p->code->operands[i->first_operand]] = true;
+		return;
+	}
+	for (uint32_t g = groups - 1; g > 0; g--) {
+		ready[g] = max_double(ready[g - 1], g == groups - 1 ? ready[g] : 0);
+		p->loaded[p->code->operands[i->first_operand] + g] = true;
+	}
+	ready[0] = 0;
+}
+
 struct pipeline_times pipeline_step(struct pipeline *p, uint32_t code)
 {
 	const struct code_instruction *i = &p->code->code[code];
@@ -154,7 +172,7 @@ struct pipeline_times pipeline_step(struct pipeline *p, uint32_t code)
 	struct pipeline_times t;
 	fetch_next(p);
 	t.fetch = p->fetch;
-	t.issue = operands_ready(p, i);
+	t.issue = operands_ready(p, i, d);
 	if (gpu_collector_count(p->gpu, d->cost.unit)) {
 		double *collector = first_free(p->collector_free[d->cost.unit], gpu_collector_count(p->gpu, d->cost.unit));
 		t.issue = max_double(t.issue, *collector - 1);
@@ -166,7 +184,9 @@ struct pipeline_times pipeline_step(struct pipeline *p, uint32_t code)
 	t.execute = max_double(t.issue + d->collect + d->bank_conflicts, *unit);
 	*unit = t.execute + d->cost.initiation * d->accesses;
 	t.done = t.execute + d->cost.latency + (d->accesses > 1 ? d->accesses - 1 : 0) + d->after;
-	for (uint32_t k = 0; k < i->writes; k++) {
+	if (d->copy_groups)
+		step_copies(p, i, d->copy_groups, t.done);
+	for (uint32_t k = 0; k < i->writes && !d->copy_groups; k++) {
 		p->ready[p->code->operands[i->first_operand + k]] = t.done;
 		p->loaded[p->code->operands[i->first_operand + k]] = d->cost.unit == RESOURCE_ldst;
 	}

@@ -19,6 +19,7 @@ struct pipeline_instruction {
 	double after;            /* from the result to the issue of its user */
 	uint32_t bank_conflicts; /* among its own operands */
 	double accesses;         /* a mean where executions differ */
+	uint32_t copy_groups;    /* of asynchronous copies (struct code_register), if it is one, or a commit */
 };
 
 /* The stages of one execution. */

@@ -38,7 +38,7 @@ struct code_header {
 	uint32_t instructions, registers, shared_bytes, local_bytes, counter_count, site_count;
 	uint32_t counts[ARRAY_COUNT];
 };
-enum { CODE_MAGIC = 0x31435347 }; /* GSC1 */
+enum { CODE_MAGIC = 0x32435347 }; /* GSC2 */
 enum { MOST_LOOP_DEPTH = 1 << 12 }; /* compilers take a few hundred at most */
 
 #define NAME(name) #name,
@@ -324,4 +324,14 @@ void code_free(struct kernel_code *code)
 	CODE_ARRAYS(FREE_ARRAY)
 #undef FREE_ARRAY
 	free(code);
+}
+
+uint32_t code_copy_groups(const struct kernel_code *code, const struct code_instruction *instruction)
+{
+	if (!instruction->writes)
+		return 0;
+	uint32_t first = code->operands[instruction->first_operand], groups = 0;
+	while (groups < CODE_MOST_COPIES && first + groups < code->register_count && code->register_table[first + groups].copies == groups + 1)
+		groups++;
+	return groups;
 }

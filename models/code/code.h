@@ -103,10 +103,18 @@ struct code_step {
 	struct code_node node;
 };
 
-/* Registers are numbered through the kernel and all functions that it calls. */
+/*
+ * Registers are numbered through the kernel and all functions that it calls.
+ *
+ * Some stand for groups of asynchronous copies (cp.async), which end in order. They follow one another: the group that is open, the newest
+ * one that was committed, the one before it ..., the last one for all older groups. A copy writes the first of them, and is not held back by
+ * others. What writes all of them is a commit: each group becomes one older, without anything being waited for.
+ */
+enum { CODE_MOST_COPIES = 10 }; /* registers for groups: waits leave 8 at most */
 struct code_register {
 	uint16_t number; /* in its PTX name: what a hash of bank conflicts uses */
 	uint8_t words;   /* 32-bit registers it takes; 0: a predicate */
+	uint8_t copies;  /* of a group of copies: 1 for the open one, 2 for the newest that was committed ...; 0: another register */
 };
 
 enum { CODE_CALL_ANY = -2 };
@@ -205,6 +213,8 @@ void code_free(struct kernel_code *code);
 const char *code_class_name(enum code_class class);
 /* Whether its executions are among the accesses of a path (warps.h). */
 bool code_accesses_memory(const struct code_instruction *instruction);
+/* Of an asynchronous copy, or of a commit: the registers of groups from its first one on. Of others 0. */
+uint32_t code_copy_groups(const struct kernel_code *code, const struct code_instruction *instruction);
 
 /* How often everything ran, for one set of source counts: all work-items together, or one of them. */
 struct code_counts {

@@ -9,6 +9,7 @@
 #ifndef GPUSIM_MODELS_SM_ISSUE_H
 #define GPUSIM_MODELS_SM_ISSUE_H
 
+#include "models/sm/copies.h"
 #include "models/sm/gaps.h"
 #include "models/sm/policies.h"
 #include "models/sm/units.h"
@@ -173,6 +174,8 @@ static void ov_finish_warp(struct ov_sm *sm, uint32_t slot)
 static inline void reserve_registers(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
 {
 	w->unwritten |= op->sets;
+	if (__builtin_expect(op->copies, 0))
+		ov_copies_issued(sm, w, slot, op);
 	if (ov_masks(sm->m)) {
 		w->loading |= op->sets & -(uint64_t)(op->marks == OV_LOADING);
 		return;

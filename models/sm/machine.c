@@ -59,6 +59,23 @@ static enum ov_wait what_stops(const struct gpu *gpu, const struct code_instruct
 	                                                         : OV_RUNS;
 }
 
+/* Registers of groups are not written by what makes their copies: they follow from the warp's counts. Groups of one function are modelled. */
+static void find_copies(struct ov_machine *m, const struct code_instruction *i, struct ov_op *op)
+{
+	const struct kernel_code *code = m->launch->code;
+	uint32_t groups = code_copy_groups(code, i), first = groups ? code->operands[i->first_operand] : 0;
+	if (groups < 2)
+		return;
+	if (!m->copy_groups) {
+		m->copy_groups = groups;
+		m->first_copies = first;
+	}
+	if (first == m->first_copies)
+		op->copies = i->class == CODE_load ? OV_COPY : OV_COMMIT;
+	op->first_operand += op->writes;
+	op->writes = 0;
+}
+
 static struct ov_op make_op(const struct ov_machine *m, const struct code_instruction *i)
 {
 	struct instruction_cost cost = gpu_instruction_cost(m->gpu, i);
@@ -135,6 +152,7 @@ static int make_ops(struct ov_machine *m)
 	memset(m->ops, 0, (code->code_count + 1) * sizeof *m->ops);
 	for (uint32_t i = 0; i < code->code_count; i++) {
 		m->ops[i] = make_op(m, &code->code[i]);
+		find_copies(m, &code->code[i], &m->ops[i]);
 		if (line)
 			m->lines[i] = (i + m->launch->code_offset % line) / line;
 		find_banks(m, &m->ops[i]);

@@ -4,6 +4,7 @@
 #ifndef GPUSIM_MODELS_SM_WHEEL_H
 #define GPUSIM_MODELS_SM_WHEEL_H
 
+#include "models/sm/copies.h"
 #include "models/sm/memory.h"
 #include "models/sm/variant.h"
 
@@ -99,6 +100,8 @@ static inline void release_masked(struct ov_sm *sm, struct ov_warp *w, uint32_t 
 static inline void release_registers(struct ov_sm *sm, uint32_t slot, const struct ov_op *op)
 {
 	struct ov_warp *w = &sm->warps[slot];
+	if (__builtin_expect(op->copies == OV_COPY, 0))
+		ov_copy_ended(sm, w, slot);
 	if (ov_masks(sm->m)) {
 		release_masked(sm, w, slot, op);
 		return;

@@ -220,24 +220,39 @@ static void uses_are_what_is_written_read_and_waited_for(void)
 	           "%fd1 %fd2 = %fd3 %fd4 %fd1 %fd2 ");
 }
 
-/* Each copy writes a register of its own. What waits for all of them waits for those of all copies, wherever they are. */
+/* Registers of groups: the open one, that of wait_group 1, and older ones. A copy writes the first, a commit all, waits wait for the last ones. */
 static void asynchronous_copies_are_waited_for(void)
 {
 	const struct ptx_function *f = read_body("cp.async.ca.shared.global [%r1], [%rd1], 4;\ncp.async.wait_group 1;\n@%p1 cp.async.wait_all;\n"
 	                                         "cp.async.cg.shared.global [%r2], [%rd2], 16;\ncp.async.commit_group;\ncp.async.wait_group 0;\n");
 	static const struct {
-		uint8_t writes, reads, waits;
-	} expected[] = {{1, 2, 0}, {0, 0, 0}, {0, 0, 3}, {1, 2, 0}, {0, 0, 0}, {0, 0, 2}};
-	struct ptx_uses first, second, all;
+		uint8_t writes, reads, waits, first; /* first: of the groups */
+	} expected[] = {{1, 2, 0, 0}, {0, 0, 1, 2}, {0, 0, 4, 0}, {1, 2, 0, 0}, {3, 0, 0, 0}, {0, 0, 2, 1}};
+	struct ptx_uses copy, uses;
 	CU_ASSERT_EQUAL_FATAL(f->instruction_count, 6);
+	ptx_uses(&f->instructions[0], &copy);
 	for (uint32_t i = 0; i < 6; i++) {
-		ptx_uses(&f->instructions[i], &all);
-		CU_ASSERT_TRUE(all.writes == expected[i].writes && all.reads == expected[i].reads && all.waits == expected[i].waits);
+		ptx_uses(&f->instructions[i], &uses);
+		CU_ASSERT_TRUE(uses.writes == expected[i].writes && uses.reads == expected[i].reads && uses.waits == expected[i].waits);
+		CU_ASSERT_EQUAL(uses.list[i == 2], copy.list[0] + expected[i].first); /* of the third, after its guard */
 	}
-	ptx_uses(&f->instructions[0], &first);
-	ptx_uses(&f->instructions[3], &second);
-	CU_ASSERT_NOT_EQUAL(first.list[0], second.list[0]);
-	CU_ASSERT_TRUE(all.list[0] == first.list[0] && all.list[1] == second.list[0]);
+	for (uint32_t g = 0; g < 3; g++)
+		CU_ASSERT_EQUAL(f->registers[copy.list[0] + g].copies, g + 1);
+	CU_ASSERT_EQUAL(f->register_count, copy.list[0] + 3u);
+}
+
+/* More groups than there are registers for: a wait that leaves that many waits for nothing, and others are as before. */
+static void groups_of_copies_are_bounded(void)
+{
+	const struct ptx_function *f = read_body("cp.async.ca.shared.global [%r1], [%rd1], 4;\ncp.async.wait_group 9000000000;\n"
+	                                         "cp.async.wait_group 8;\ncp.async.wait_group 9;\n");
+	static const uint8_t waits[] = {0, 0, 1, 0};
+	struct ptx_uses uses;
+	CU_ASSERT_EQUAL_FATAL(f->instruction_count, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		ptx_uses(&f->instructions[i], &uses);
+		CU_ASSERT_EQUAL(uses.waits, waits[i]);
+	}
 }
 
 static void constants_have_their_values(void)
@@ -419,6 +434,7 @@ void add_ptx_tests(void)
 	CU_ADD_TEST(suite, unknown_opcodes_are_listed_and_classed_by_their_type);
 	CU_ADD_TEST(suite, uses_are_what_is_written_read_and_waited_for);
 	CU_ADD_TEST(suite, asynchronous_copies_are_waited_for);
+	CU_ADD_TEST(suite, groups_of_copies_are_bounded);
 	CU_ADD_TEST(suite, constants_have_their_values);
 	CU_ADD_TEST(suite, addresses_and_names_have_offsets);
 	CU_ADD_TEST(suite, guards_and_exits_have_flags);

@@ -17,7 +17,7 @@ void build_start(struct built_code *b)
 	                               .edges = b->edges,
 	                               .register_count = BUILD_REGISTERS};
 	for (uint16_t r = 0; r < BUILD_REGISTERS; r++)
-		b->registers[r] = (struct code_register){r, 1};
+		b->registers[r] = (struct code_register){.number = r, .words = 1};
 	build_block(b);
 }
 

@@ -79,7 +79,8 @@ struct kernel_code *oracle_code(const struct oracle *o)
 	for (uint32_t r = 0; r < f->register_count; r++)
 		c->register_table[c->register_count++] = (struct code_register){
 		    .number = (uint16_t)f->registers[r].number,
-		    .words = (uint8_t)(f->registers[r].bits == 1 ? 0 : (f->registers[r].bits + 31) / 32)};
+		    .words = (uint8_t)(f->registers[r].bits == 1 ? 0 : (f->registers[r].bits + 31) / 32),
+		    .copies = f->registers[r].copies};
 	add_blocks(o, c);
 	return c;
 }

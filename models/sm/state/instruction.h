@@ -6,6 +6,7 @@
 
 enum ov_memory_rule { OV_NOT_MEMORY, OV_LOAD, OV_SHARED, OV_STORE, OV_FENCE };
 enum ov_register { OV_WRITTEN, OV_PENDING, OV_LOADING }; /* loading: pending, by the load/store unit */
+enum ov_copies { OV_NO_COPY, OV_COPY, OV_COMMIT }; /* asynchronous copies (models/sm/copies.h) */
 enum ov_wait { OV_RUNS, OV_AT_BARRIER, OV_AT_ATOMIC, OV_AT_FENCE, OV_AT_BRANCH };
 
 struct ov_op {
@@ -22,6 +23,7 @@ struct ov_op {
 	uint32_t initiation;  /* 1/OV_FRACTION cycles; of memory, per access */
 	uint16_t target;      /* the first register that it writes; without any, one that nothing waits for */
 	uint8_t marks;        /* enum ov_register: what those are until they are written */
+	uint8_t copies;       /* enum ov_copies */
 	uint64_t read_banks, write_banks; /* of warp slot 0 */
 	uint64_t uses, sets;  /* registers to wait for, to be written: a bit for the register's index mod 64 */
 };

@@ -33,6 +33,7 @@ struct ov_machine {
 	uint32_t schedulers, partitions, positions;
 	enum gpu_scheduler_policy policy;
 	uint32_t position_words, slot_words, register_count, line_count; /* registers: one more than the code has, which nothing waits for */
+	uint32_t first_copies, copy_groups; /* registers of groups of asynchronous copies; 0 groups: none */
 	uint32_t ports[OV_KINDS];      /* of a partition */
 	uint32_t unit_count[OV_KINDS]; /* of an SM */
 	uint32_t units, first_unit[OV_KINDS + 1];
