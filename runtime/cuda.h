@@ -122,6 +122,9 @@ struct cuda_call {
 	bool blocking; /* the call returns when the command has ended; for the timeline as well */
 };
 
+/* What this thread enqueues from `begins` on, until it is called without, is one call of the application, as a launch of a graph is: in the
+ * timeline, all of it is enqueued at its begin. */
+void cuda_one_call(bool begins);
 int cuda_mark(const struct cuda_call *c, struct gs_error *err); /* does nothing, in its turn */
 /* A function of the application, on the stream's thread, in its turn. */
 int cuda_host_call(const struct cuda_call *c, void (*f)(void *), void *data, struct gs_error *err);

@@ -287,6 +287,30 @@ int ordered_end(struct ordered_command *c, int result, int otherwise)
 	return error_of(result, otherwise);
 }
 
+int stream_mark(void *stream, struct cuda_event *wait, struct cuda_event **out)
+{
+	struct ordered_command c;
+	int error = ordered_begin(&c, stream, false, wait);
+	if (error)
+		return error;
+	int result = cuda_mark(&c.call, &c.err);
+	if (out)
+		*out = c.event ? cuda_event_retain(c.event) : NULL;
+	return ordered_end(&c, result, cudaErrorUnknown);
+}
+
+struct cuda_event *stream_last(void *stream)
+{
+	struct application_stream *s = take_stream(stream);
+	if (!s)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	struct cuda_event *last = s->last ? cuda_event_retain(s->last) : NULL;
+	pthread_mutex_unlock(&lock);
+	put_stream(s);
+	return last;
+}
+
 /* Makes a node of a command that is not to be kept by the caller. */
 static int capture(struct ordered_command *c, const struct graph_command *command)
 {
@@ -443,15 +467,14 @@ static int join(void *stream, void *event)
 
 int hook_cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
-	struct ordered_command c;
 	struct cuda_event *wait = NULL;
 	if (flags <= 1 && event_is_captured(event))
 		return join(stream, event);
 	int error = flags > 1 ? cudaErrorInvalidValue : event_recorded(event, &wait);
 	if (!error && !stream_exists(stream))
 		error = cudaErrorInvalidResourceHandle;
-	if (!error && wait && !(error = ordered_begin(&c, stream, false, wait)))
-		error = ordered_end(&c, cuda_mark(&c.call, &c.err), cudaErrorUnknown);
+	if (!error && wait)
+		error = stream_mark(stream, wait, NULL);
 	if (wait)
 		cuda_event_release(wait);
 	return error;

@@ -35,6 +35,11 @@ int ordered_copy(struct ordered_command *c, const struct cuda_copy *copy);
 int ordered_fill(struct ordered_command *c, const struct cuda_copy *shape, uint32_t value, unsigned unit);
 int ordered_host_call(struct ordered_command *c, void (*f)(void *), void *data);
 
+/* A mark in the stream that waits for an event as well, unless it is NULL. *out, unless it is NULL: the mark's event, with a reference. */
+int stream_mark(void *stream, struct cuda_event *wait, struct cuda_event **out);
+/* The event of the last command that was enqueued without waiting for it, with a reference; NULL: there was none. */
+struct cuda_event *stream_last(void *stream);
+
 /* Waits for everything. */
 int device_wait_all(void);
 /* Checks a handle. */

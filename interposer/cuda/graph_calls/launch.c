@@ -1,5 +1,6 @@
 /* Executable graphs: how they are made, changed and launched. */
-#include "interposer/cuda/launch.h"
+#include "interposer/cuda/graph_calls/execute.h"
+#include "interposer/cuda/interposer.h"
 #include "interposer/cuda/streams.h"
 
 /* ---- making them ---- */
@@ -120,50 +121,15 @@ int hook_cudaGraphExecUpdate(void *exec, void *graph, void *out, int *result, in
 
 /* ---- launching them ---- */
 
-static int launch_graph(const struct command_graph *g, void *stream);
-
-/* With the lock held. */
-static int execute(const struct graph_command *command, void *stream)
-{
-	struct ordered_command c;
-	if (command->kind == NODE_KERNEL)
-		return launch_enqueue(command->function, &command->launch, stream);
-	if (command->kind == NODE_GRAPH)
-		return launch_graph(command->child, stream);
-	if (command->kind == NODE_EMPTY)
-		return cudaSuccess;
-	if (command->kind == NODE_RECORD)
-		return hook_cudaEventRecord(command->event, stream);
-	if (command->kind == NODE_WAIT)
-		return hook_cudaStreamWaitEvent(stream, command->event, 0);
-	int error = ordered_begin(&c, stream, false, NULL), result;
-	if (error)
-		return error;
-	if (command->kind == NODE_COPY)
-		result = ordered_copy(&c, &command->copy);
-	else if (command->kind == NODE_FILL)
-		result = ordered_fill(&c, &command->copy, command->value, command->unit);
-	else
-		result = ordered_host_call(&c, command->host_function, command->host_data);
-	return ordered_end(&c, result, cudaErrorInvalidValue);
-}
-
-static int launch_graph(const struct command_graph *g, void *stream)
-{
-	int error = cudaSuccess;
-	for (size_t i = 0; i < g->count && !error; i++)
-		if (!g->nodes[i]->disabled)
-			error = execute(&g->nodes[i]->command, stream);
-	return error;
-}
-
 int hook_cudaGraphLaunch(void *exec, void *stream)
 {
 	if (!stream_exists(stream))
 		return cudaErrorInvalidResourceHandle;
 	graphs_lock();
-	const struct command_graph *g = graph_find(exec, true);
-	int error = g ? launch_graph(g, stream) : cudaErrorInvalidValue;
+	struct command_graph *g = graph_find(exec, true);
+	cuda_one_call(true);
+	int error = g ? graph_execute(g, stream) : cudaErrorInvalidValue;
+	cuda_one_call(false);
 	graphs_unlock();
 	return error;
 }

@@ -1,8 +1,8 @@
 /*
  * graphs: commands that are kept, with what each of them comes after, to be executed later and more than once.
  *
- * An executable graph is a copy of a graph. Launching it enqueues its commands to one stream, in an order that all edges allow. So what
- * could run at the same time runs one after the other here: results are the same, and the timeline shows no overlap.
+ * An executable graph is a copy of a graph. Launching it enqueues its commands in an order that all edges allow. Nodes without a way between
+ * them may run beside each other: they are in lanes, each of which is a stream. A node goes on with the lane of one that it comes after.
  *
  * Handles of the application are addresses of these structs; they are looked up before they are used. All functions here, and the members
  * of structs, are for whoever holds the lock.
@@ -48,6 +48,8 @@ struct graph_node {
 	size_t after_count, after_room;
 	bool disabled;
 	size_t place; /* in the order of execution */
+	size_t lane;
+	bool awaited; /* a node of another lane comes after it */
 };
 
 struct command_graph {
@@ -56,7 +58,9 @@ struct command_graph {
 	struct graph_node **nodes;
 	size_t count, room;
 	unsigned long long flags;
+	size_t lane_count; /* 0: not known */
 };
+enum { GRAPH_MOST_LANES = 32 };
 
 void graphs_lock(void);
 void graphs_unlock(void);
@@ -81,6 +85,8 @@ void graph_remove_node(struct graph_node *node);
 struct command_graph *graph_copy(const struct command_graph *g, bool executable); /* NULL: no memory */
 /* Sorts the nodes so that each comes after those it waits for. False: there is a circle. */
 bool graph_sort(struct command_graph *g);
+/* Gives nodes that are sorted their lanes. If there are too many, nodes share lanes. */
+void graph_find_lanes(struct command_graph *g);
 /* Whether both have the same kinds of nodes and the same edges, in the order of their nodes. *at is the first that differs. */
 bool graph_same_shape(const struct command_graph *a, const struct command_graph *b, size_t *at);
 

@@ -13,10 +13,22 @@
 
 /* ---- calls ---- */
 
+/* Of cuda_one_call: its begin, or 0, and the last entry that was made. */
+static __thread uint64_t one_call_ns;
+static __thread const struct schedule_command *one_call_last;
+
+void cuda_one_call(bool begins)
+{
+	timeline_stream_returned(one_call_last);
+	one_call_ns = begins ? call_begins() : 0;
+	one_call_last = NULL;
+}
+
 int call_begin(struct call_log *l, const struct cuda_call *call, struct cuda_command *c, struct gs_error *err)
 {
 	*l = (struct call_log){.call = call, .blocking = call->blocking};
-	l->timeline = (struct stream_call){.stream = call->stream, .name = call->stream->name, .begin_ns = call_begins()};
+	l->timeline = (struct stream_call){.stream = call->stream, .name = call->stream->name, .begin_ns = one_call_ns ? one_call_ns : call_begins()};
+	l->timeline.part = one_call_ns;
 	int failed = fault_now(err);
 	if (!failed)
 		failed = command_prepare(c, call, err);
@@ -41,7 +53,10 @@ void call_end(struct call_log *l, struct cuda_command *c, enum stream_turn turn,
 	if (l->event && entry)
 		l->event->command = entry;
 	stream_submit(l->call->stream, c, l->blocking ? TURN_WAIT : turn);
-	timeline_stream_returned(entry);
+	if (l->timeline.part)
+		one_call_last = entry ? entry : one_call_last;
+	else
+		timeline_stream_returned(entry);
 	if (l->blocking && log)
 		entry = log(&l->timeline, data);
 	if (l->blocking && l->event && entry)

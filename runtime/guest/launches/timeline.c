@@ -58,7 +58,7 @@ static void keep_wait_list(struct schedule_command *c, cl_uint count, const cl_e
 /* What add_command needs of a call. */
 struct logged_call {
 	const void *queue; /* NULL: the call waits for events */
-	bool in_order, blocking;
+	bool in_order, blocking, part;
 	uint64_t begin_ns;
 };
 
@@ -89,7 +89,7 @@ static struct schedule_command *add_command(const char *what, const char *name, 
 	c->queue = queue;
 	c->waits = call->blocking;
 	c->call_ns = since_start(call->begin_ns);
-	c->return_ns = since_start(clock_ns());
+	c->return_ns = call->part ? c->call_ns : since_start(clock_ns());
 	return c;
 }
 
@@ -106,7 +106,7 @@ static struct schedule_command *log_begins(const char *what, const char *name, c
 		return NULL;
 	bool in_order = call->queue && is_in_order(call->queue); /* asks the driver before the lock is taken */
 	lock_for_report(&simulation.timeline.lock);
-	struct schedule_command *c = add_command(what, name, &(struct logged_call){call->queue, in_order, call->blocking, call->begin_ns});
+	struct schedule_command *c = add_command(what, name, &(struct logged_call){call->queue, in_order, call->blocking, false, call->begin_ns});
 	if (!c) {
 		unlock_for_report(&simulation.timeline.lock);
 		return NULL;
@@ -122,7 +122,7 @@ static struct schedule_command *stream_begins(const char *what, const char *name
 	if (!timeline_wanted())
 		return NULL;
 	lock_for_report(&simulation.timeline.lock);
-	struct schedule_command *c = add_command(what, name, &(struct logged_call){call->stream, true, call->blocking, call->begin_ns});
+	struct schedule_command *c = add_command(what, name, &(struct logged_call){call->stream, true, call->blocking, call->part, call->begin_ns});
 	if (!c) {
 		unlock_for_report(&simulation.timeline.lock);
 		return NULL;

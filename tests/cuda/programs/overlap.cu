@@ -1,4 +1,4 @@
-/* Launches of several streams run beside each other, unless something orders them. With the argument `times`, the times of events say so:
+/* Launches of several streams, and nodes of a graph, run beside each other, unless something orders them. With the argument `times`, the times of events say so:
  * for a run in which they are those of the GPU (GPUSIM_PROFILING=simulated), or on a GPU. */
 #include "tests/cuda/programs/program.h"
 
@@ -69,6 +69,40 @@ static double with_default(cudaStream_t a, cudaStream_t b)
 	return elapsed(a, b);
 }
 
+/* Three nodes; the last comes after the others, and so may the second after the first. */
+static cudaGraphExec_t graph_of(int ordered)
+{
+	cudaGraph_t graph;
+	cudaGraphExec_t exec;
+	cudaGraphNode_t nodes[3];
+	int n = STEPS;
+	CALL(cudaGraphCreate(&graph, 0));
+	for (int i = 0; i < 3; i++) {
+		struct cudaKernelNodeParams p;
+		void *arguments[2];
+		arguments[0] = &memory[i];
+		arguments[1] = &n;
+		memset(&p, 0, sizeof p);
+		p.func = (void *)HANDLE(spin);
+		p.gridDim = dims(1, 1, 1);
+		p.blockDim = dims(N, 1, 1);
+		p.kernelParams = arguments;
+		CALL(cudaGraphAddKernelNode(&nodes[i], graph, nodes, i == 1 ? ordered : i, &p));
+	}
+	CALL(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+	CALL(cudaGraphDestroy(graph));
+	return exec;
+}
+
+static double graph(cudaGraphExec_t exec, cudaStream_t s)
+{
+	CALL(cudaEventRecord(from, s));
+	CALL(cudaGraphLaunch(exec, s));
+	for (int i = 0; i < 3; i++)
+		launches[i]++;
+	return elapsed(s, s);
+}
+
 static double least(double a, double b)
 {
 	return a < b ? a : b;
@@ -111,16 +145,22 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++)
 		CALL(cudaEventCreate(&to[i]));
 	/* What else the machine does can only make the host later, and with it what it calls: the least of several counts. */
-	double alone = 1e9, beside = 1e9, same = 1e9, waiting = 1e9, around = 1e9;
+	double alone = 1e9, beside = 1e9, same = 1e9, waiting = 1e9, around = 1e9, joined = 1e9, ordered = 1e9;
+	cudaGraphExec_t graphs[2];
+	for (int i = 0; i < 2; i++)
+		graphs[i] = graph_of(i);
 	for (int i = 0; i < (times ? 8 : 1); i++) {
 		alone = least(alone, one(free_a));
 		beside = least(beside, two(free_a, free_b, 0));
 		same = least(same, two(free_a, free_a, 0));
 		waiting = least(waiting, two(free_a, free_b, 1));
 		around = least(around, with_default(a, b));
+		joined = least(joined, graph(graphs[0], a));
+		ordered = least(ordered, graph(graphs[1], a));
 	}
 	size_t wrong = outside("two streams", beside, alone, 0.8, 1.4) + outside("one stream", same, alone, 1.6, 2.4) +
-	               outside("a stream that waits", waiting, alone, 1.6, 2.4) + outside("the default stream between two", around, alone, 2.6, 3.6);
+	               outside("a stream that waits", waiting, alone, 1.6, 2.4) + outside("the default stream between two", around, alone, 2.6, 3.6) +
+	               outside("a graph", joined, alone, 1.6, 2.4) + outside("a graph in order", ordered, alone, 2.6, 3.4);
 	report("the times of launches", times ? wrong : 0);
 	report("the results of one stream", differing(0));
 	report("the results of the other", differing(1));
