@@ -90,6 +90,7 @@ int cuda_set_heap_size(size_t bytes);
  */
 struct cuda_stream;
 int cuda_stream_new(const char *name, struct cuda_stream **out, struct gs_error *err); /* the name is that of its lane in the timeline */
+void cuda_stream_set_priority(struct cuda_stream *s, int priority); /* of its launches in the timeline; before its first command. 0: usual */
 void cuda_stream_free(struct cuda_stream *s); /* what it has to do is still done */
 int cuda_stream_wait(struct cuda_stream *s, struct gs_error *err); /* the caller waits for all that was enqueued before */
 bool cuda_stream_idle(struct cuda_stream *s);

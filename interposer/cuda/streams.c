@@ -50,6 +50,7 @@ static struct application_stream *new_stream(const char *name, unsigned flags, i
 	}
 	s->flags = flags;
 	s->priority = priority;
+	cuda_stream_set_priority(s->queue, priority);
 	s->id = id;
 	s->blocking = !(flags & API_STREAM_NON_BLOCKING);
 	s->users = 1;

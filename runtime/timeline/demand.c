@@ -43,6 +43,7 @@ struct command_demand demand_of_launch(const struct gpu *gpu, const struct launc
 		d.room[k] = (float)(fit ? fmin(1, resident / ((double)gpu->sm_count * l->occupancy.allowed[k])) : 1);
 	for (int k = 0; k < THROUGHPUT_KINDS; k++)
 		d.use[k] = (float)fmin(1, l->use[k]);
+	d.wave = (float)((1 - l->driver - l->launch) / fmax(full + (last > 0), 1));
 	if (full > 0 && last > 0)
 		add_tail(&d, l, full, last);
 	return d;
@@ -50,7 +51,7 @@ struct command_demand demand_of_launch(const struct gpu *gpu, const struct launc
 
 struct command_demand demand_of_copy(void)
 {
-	struct command_demand d = {.tail_room = 1, .tail_use = 1, .use[THROUGHPUT_DRAM] = 1};
+	struct command_demand d = {.tail_room = 1, .tail_use = 1, .wave = 1, .use[THROUGHPUT_DRAM] = 1};
 	for (int k = 0; k < ROOM_KINDS; k++)
 		d.room[k] = 1;
 	return d;

@@ -24,6 +24,7 @@ struct command_demand {
 	float room[ROOM_KINDS];        /* before the tail */
 	float use[THROUGHPUT_KINDS];   /* before the tail */
 	float tail_room, tail_use;     /* in the tail, relative to that */
+	float wave;                    /* share of the duration that a group takes: in that time, all that run have ended */
 };
 
 /* A launch that runs alone. */

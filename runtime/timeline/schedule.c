@@ -231,7 +231,7 @@ static void start_command(struct schedule *s, struct start turn, size_t t)
 		finish(c, t, turn.ready, turn.ready);
 	else if (c->engine != ENGINE_COMPUTE)
 		start_copy(s, c, t, turn.ready);
-	else if (sharing_add(&s->gpus[t].sharing, c, at->duration, &at->demand, turn.ready))
+	else if (sharing_add(&s->gpus[t].sharing, c, at->duration, &at->demand, c->queue->priority, turn.ready))
 		c->queue->places[t].running++;
 	else /* memory is short */
 		finish(c, t, turn.ready, turn.ready + at->duration);

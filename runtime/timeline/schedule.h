@@ -54,6 +54,7 @@ struct schedule_queue {
 	char name[32]; /* for people; "": none */
 	uint32_t index;
 	bool in_order;
+	int priority; /* as in struct shared_launch */
 	struct schedule_command *last;
 	struct queue_place places[]; /* per target */
 };

@@ -42,17 +42,45 @@ static size_t known(const struct sharing *s)
 
 /* ---- rates ---- */
 
-static double take_room(const struct shared_launch *l, double left[ROOM_KINDS])
+static bool keeps_room(const struct sharing *s, const struct shared_launch *l)
 {
-	double share = 1;
-	for (int k = 0; k < ROOM_KINDS; k++) {
+	return l->kept_until > s->now;
+}
+
+static void take_room(const struct sharing *s, struct shared_launch *l, double left[ROOM_KINDS])
+{
+	double share = keeps_room(s, l) ? l->share : 1;
+	for (int k = 0; k < ROOM_KINDS && !keeps_room(s, l); k++) {
 		double wanted = room_wanted(l, k);
 		if (wanted > left[k] + ROUNDING)
 			share = fmin(share, left[k] > ROUNDING ? left[k] / wanted : 0);
 	}
 	for (int k = 0; k < ROOM_KINDS; k++)
 		left[k] = fmax(left[k] - share * room_wanted(l, k), 0);
-	return share;
+	l->share = share;
+}
+
+/* What is left of the wave that runs, or of the tail. */
+static double wave_left(const struct shared_launch *l)
+{
+	double wave = l->demand.wave * l->duration, done = part_time(l, PART_FULL) - l->left;
+	return l->part == PART_TAIL || !(wave > 0) ? l->left : fmin(l->left, wave - fmod(done, wave));
+}
+
+/* Launches that have no groups yet ask for room: those of lower priorities give theirs when their groups have ended. */
+static void ask_for_room(struct sharing *s)
+{
+	for (size_t i = 0; i < known(s); i++) {
+		struct shared_launch *l = &s->launches[i];
+		if (l->part < PART_FULL || l->asked)
+			continue;
+		l->asked = true;
+		for (size_t k = i + 1; k < known(s); k++) {
+			struct shared_launch *other = &s->launches[k];
+			if (other->priority > l->priority && other->part >= PART_FULL && other->rate > 0 && !keeps_room(s, other))
+				other->kept_until = s->now + wave_left(other) / other->rate;
+		}
+	}
 }
 
 /* What one gets at most of a throughput: those that ask for less leave the rest to the others. INFINITY: there is enough. */
@@ -161,11 +189,17 @@ static void set_rates(struct sharing *s)
 	bool launching = false;
 	for (int k = 0; k < ROOM_KINDS; k++)
 		left[k] = 1;
+	ask_for_room(s);
+	for (size_t i = 0; i < known(s); i++)
+		if (keeps_room(s, &s->launches[i]))
+			take_room(s, &s->launches[i], left);
 	for (size_t i = 0; i < known(s); i++) {
 		struct shared_launch *l = &s->launches[i];
 		if (!l->entered)
 			begin(s, l);
-		l->rate = l->part == PART_LAUNCH && launching ? 0 : take_room(l, left);
+		if (!keeps_room(s, l))
+			take_room(s, l, left);
+		l->rate = l->part == PART_LAUNCH && launching ? 0 : l->share;
 		launching |= l->part == PART_LAUNCH;
 		if (l->part == PART_FULL && l->rate > 0 && !l->placed)
 			place(s, l);
@@ -189,18 +223,21 @@ static void advance(struct sharing *s, double to)
 	s->now = to;
 }
 
-bool sharing_add(struct sharing *s, void *what, double duration, const struct command_demand *demand, double ready)
+bool sharing_add(struct sharing *s, void *what, double duration, const struct command_demand *demand, int priority, double ready)
 {
 	if (!gs_reserve(&s->launches, s->count, &s->room, sizeof *s->launches))
 		return false;
 	if (ready > s->now)
 		advance(s, ready);
-	s->launches[s->count++] = (struct shared_launch){.what = what, .duration = duration, .demand = *demand, .undisturbed = true};
+	size_t at = s->count++;
+	for (; at && s->launches[at - 1].priority > priority; at--)
+		s->launches[at] = s->launches[at - 1];
+	s->launches[at] = (struct shared_launch){.what = what, .duration = duration, .demand = *demand, .undisturbed = true, .priority = priority};
 	set_rates(s);
 	return true;
 }
 
-/* The one whose part ends first. */
+/* The one whose part ends first. count: it is the time at which one gives room. */
 static size_t first_change(const struct sharing *s, double *when)
 {
 	size_t first = 0;
@@ -210,6 +247,8 @@ static size_t first_change(const struct sharing *s, double *when)
 		double end = l->rate > 0 ? s->now + l->left / l->rate : INFINITY;
 		if (end < *when)
 			*when = end, first = i;
+		if (keeps_room(s, l) && l->kept_until < *when)
+			*when = l->kept_until, first = s->count;
 	}
 	return first;
 }
@@ -227,6 +266,11 @@ bool sharing_step(struct sharing *s, struct shared_launch *ended)
 	size_t i = first_change(s, &when);
 	if (isinf(when))
 		return false;
+	if (i == s->count) {
+		advance(s, when);
+		set_rates(s);
+		return false;
+	}
 	struct shared_launch *l = &s->launches[i];
 	bool over = l->part == PART_TAIL || (l->part == PART_FULL && !(l->demand.tail > 0));
 	if (over && l->undisturbed)

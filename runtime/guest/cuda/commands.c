@@ -28,6 +28,7 @@ int call_begin(struct call_log *l, const struct cuda_call *call, struct cuda_com
 {
 	*l = (struct call_log){.call = call, .blocking = call->blocking};
 	l->timeline = (struct stream_call){.stream = call->stream, .name = call->stream->name, .begin_ns = one_call_ns ? one_call_ns : call_begins()};
+	l->timeline.priority = call->stream->priority;
 	l->timeline.part = one_call_ns;
 	int failed = fault_now(err);
 	if (!failed)
@@ -236,6 +237,11 @@ int cuda_stream_new(const char *name, struct cuda_stream **out, struct gs_error 
 	return *out ? 0 : gs_fail(err, ENOMEM, "out of memory");
 }
 
+void cuda_stream_set_priority(struct cuda_stream *s, int priority)
+{
+	s->priority = priority;
+}
+
 void cuda_stream_free(struct cuda_stream *s)
 {
 	stream_close(s);
@@ -248,7 +254,7 @@ bool cuda_stream_idle(struct cuda_stream *s)
 
 int cuda_stream_wait(struct cuda_stream *s, struct gs_error *err)
 {
-	struct stream_call call = {.stream = s, .name = s->name, .begin_ns = call_begins()};
+	struct stream_call call = {.stream = s, .name = s->name, .priority = s->priority, .begin_ns = call_begins()};
 	stream_wait(s);
 	timeline_stream_wait("cudaStreamSynchronize", &call);
 	prints_write();
@@ -257,7 +263,7 @@ int cuda_stream_wait(struct cuda_stream *s, struct gs_error *err)
 
 static void log_wait(struct cuda_stream *s, void *data)
 {
-	struct stream_call call = {.stream = s, .name = s->name, .begin_ns = *(const uint64_t *)data};
+	struct stream_call call = {.stream = s, .name = s->name, .priority = s->priority, .begin_ns = *(const uint64_t *)data};
 	timeline_stream_wait("cudaDeviceSynchronize", &call);
 }
 

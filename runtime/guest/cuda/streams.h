@@ -43,6 +43,7 @@ struct cuda_stream {
 	void *driver;                       /* what its commands need of the driver; of whoever runs first */
 	void (*driver_free)(void *driver);
 	char name[32];
+	int priority;
 };
 
 /* Sets the references of a command from a call: what it waits for, and its own event. -ENOMEM. */

@@ -22,6 +22,7 @@ struct stream_call {
 	const struct schedule_command *const *after; /* what it waits for beside its stream; NULL elements are not logged */
 	size_t after_count;
 	bool blocking;
+	int priority; /* of the stream, as in struct shared_launch */
 	bool part; /* of a call that made others before it: it takes no time of its own */
 	uint64_t begin_ns; /* call_begins */
 };

@@ -22,7 +22,7 @@ struct one {
 	double start, end; /* expected */
 };
 
-static void check_with(struct one *launches, size_t count, struct sharing s)
+static void check_all(struct one *launches, const int *priorities, size_t count, struct sharing s)
 {
 	size_t ended = 0;
 	struct shared_launch l;
@@ -34,7 +34,7 @@ static void check_with(struct one *launches, size_t count, struct sharing s)
 				CU_ASSERT_DOUBLE_EQUAL(l.end, o->end, 0.01);
 				ended++;
 			}
-		CU_ASSERT_TRUE(sharing_add(&s, &launches[i], launches[i].duration, &launches[i].demand, launches[i].ready));
+		CU_ASSERT_TRUE(sharing_add(&s, &launches[i], launches[i].duration, &launches[i].demand, priorities ? priorities[i] : 0, launches[i].ready));
 	}
 	while (!isinf(sharing_next(&s)))
 		if (sharing_step(&s, &l)) {
@@ -45,6 +45,16 @@ static void check_with(struct one *launches, size_t count, struct sharing s)
 		}
 	CU_ASSERT_EQUAL(ended, count);
 	sharing_free(&s);
+}
+
+static void check_with(struct one *launches, size_t count, struct sharing s)
+{
+	check_all(launches, NULL, count, s);
+}
+
+static void check_priorities(struct one *launches, const int *priorities, size_t count)
+{
+	check_all(launches, priorities, count, (struct sharing){.most = 128});
 }
 
 static void check(struct one *launches, size_t count, size_t most)
@@ -60,6 +70,38 @@ static void small_launches_run_beside_each_other(void)
 		{3000, 200, demand(2, 0.5, 0.1), 200, 3200},
 	};
 	check(launches, 2, 128);
+}
+
+/* Two waves of 8 groups, and 8 groups that come in the first of them. They wait for that wave; the second one waits for them. */
+static void the_higher_priority_comes_next(void)
+{
+	struct one after[] = {
+		{2000, 0, demand(16, 0.5, 0.1), 0, 2000},
+		{1000, 300, demand(8, 0.5, 0.1), 2000, 3000},
+	};
+	struct one before[] = {
+		{2000, 0, demand(16, 0.5, 0.1), 0, 3000},
+		{1000, 300, demand(8, 0.5, 0.1), 1000, 2000},
+	};
+	struct one in_the_last_wave[] = {
+		{2000, 0, demand(16, 0.5, 0.1), 0, 2000},
+		{1000, 1500, demand(8, 0.5, 0.1), 2000, 3000},
+	};
+	check(after, 2, 128);
+	check_priorities(before, (const int[]){0, -1}, 2);
+	check_priorities(in_the_last_wave, (const int[]){0, -1}, 2);
+}
+
+/* Two of a priority go one after the other, before what waits with a lower one. */
+static void a_priority_keeps_its_order(void)
+{
+	struct one launches[] = {
+		{1000, 0, demand(8, 0.5, 0.1), 0, 1000},
+		{1000, 10, demand(8, 0.5, 0.1), 3000, 4000},
+		{1000, 20, demand(8, 0.5, 0.1), 1000, 2000},
+		{1000, 30, demand(8, 0.5, 0.1), 2000, 3000},
+	};
+	check_priorities(launches, (const int[]){0, 0, -1, -1}, 4);
 }
 
 /* 8 groups fill the GPU: the second waits. */
@@ -204,7 +246,7 @@ static double total_us(const struct measured *m, int streams)
 	l.memory = m->dram_us > 0;
 	struct command_demand d = demand_of_launch(&h200, &l);
 	for (int i = 0; i < streams; i++)
-		CU_ASSERT_TRUE(sharing_add(&s, NULL, m->us[0], &d, 0));
+		CU_ASSERT_TRUE(sharing_add(&s, NULL, m->us[0], &d, 0, 0));
 	while (!isinf(sharing_next(&s)))
 		sharing_step(&s, &ended);
 	sharing_free(&s);
@@ -232,7 +274,7 @@ static void alone_a_launch_takes_its_time(void)
 	struct sharing s = {.most = 4};
 	struct shared_launch ended;
 	double start = 1234567.891, duration = 98765.4321;
-	CU_ASSERT_TRUE(sharing_add(&s, NULL, duration, &d, start));
+	CU_ASSERT_TRUE(sharing_add(&s, NULL, duration, &d, 0, start));
 	while (!sharing_step(&s, &ended))
 		continue;
 	CU_ASSERT_EQUAL(ended.start, start);
@@ -245,6 +287,8 @@ void add_sharing_tests(void)
 	CU_pSuite s = CU_add_suite("sharing", NULL, NULL);
 	CU_ADD_TEST(s, small_launches_run_beside_each_other);
 	CU_ADD_TEST(s, full_launches_run_one_after_the_other);
+	CU_ADD_TEST(s, the_higher_priority_comes_next);
+	CU_ADD_TEST(s, a_priority_keeps_its_order);
 	CU_ADD_TEST(s, the_next_launch_begins_in_the_tail);
 	CU_ADD_TEST(s, a_tail_that_issues_leaves_less);
 	CU_ADD_TEST(s, memory_is_shared);
