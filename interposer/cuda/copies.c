@@ -112,11 +112,19 @@ int hook_cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from
 
 /* ---- several lines in one call ---- */
 
+/* As an H200's driver: the legacy stream is refused before anything else, and of errors that no copy has, the number is that of none. */
 int copy_batch(struct copies b, size_t *failed, void *stream)
 {
-	enum { DURING_THE_CALL = 2 };
+	enum { IN_ORDER = 1, DURING_THE_CALL, ANY_TIME };
+	if (!stream || stream == API_LEGACY_STREAM)
+		return cudaErrorInvalidValue;
+	if (failed)
+		*failed = SIZE_MAX;
 	if (!b.to || !b.from || !b.bytes || !b.count || !b.wishes || !b.firsts || !b.wish_count || b.wish_count > b.count || b.firsts[0])
 		return cudaErrorInvalidValue;
+	for (size_t i = 0; i < b.wish_count; i++)
+		if (b.wishes[i].source_read < IN_ORDER || b.wishes[i].source_read > ANY_TIME)
+			return cudaErrorInvalidValue;
 	for (size_t i = 0, wish = 0; i < b.count; i++) {
 		if (wish + 1 < b.wish_count && b.firsts[wish + 1] <= i)
 			wish++;
