@@ -1,4 +1,5 @@
-/* Fetches of textures, and accesses to surfaces. Both are named by an object, which is the address of a struct lifted_texture. Those of mipmaps lie behind one another. */
+/* Fetches of textures, and accesses to surfaces. Both are named by an object, which is the address of a struct lifted_texture. Those of mipmaps lie
+ * behind one another. Where a variable (.texref) is named instead, it has the object that is bound to it. */
 #include "annotator/opcodes/opcode.h"
 
 #include <stdio.h>
@@ -33,9 +34,17 @@ static bool check_object(struct opcode_work *w, const struct texture_form *f, ui
 {
 	if (at + f->coordinates >= w->i->operand_count)
 		opcode_refuse(w, "its form is not known");
-	else if (w->i->operands[at].reg < 0)
-		opcode_refuse(w, "textures and surfaces that are variables are not lifted yet");
+	else if (w->i->operands[at + 1].kind == PTX_SYMBOL || w->i->operands[at + 1].kind == PTX_ADDRESS)
+		opcode_refuse(w, "samplers that are variables are not lifted yet");
 	return !w->rc;
+}
+
+static void put_object(struct opcode_work *w, const struct ptx_operand *o)
+{
+	bool variable = o->reg < 0 && o->text;
+	opcode_put(w, variable ? "*(__global const ulong *)(" : "");
+	opcode_put_place(w, o, SPACE_global);
+	opcode_put(w, variable ? ")" : "");
 }
 
 /* A direction in a cube: which layer, and where in it. */
@@ -67,7 +76,7 @@ static void put_place(struct opcode_work *w, const struct texture_form *f, bool 
 		return;
 	const struct ptx_operand *at = &w->i->operands[first + 1];
 	opcode_put(w, "(");
-	opcode_put_place(w, &w->i->operands[first], SPACE_global);
+	put_object(w, &w->i->operands[first]);
 	if (f->cube) {
 		put_direction(w, f, at);
 		return;
@@ -103,7 +112,7 @@ static void put_level(struct opcode_work *w, const struct texture_form *f)
 		return;
 	}
 	opcode_put(w, "gs_texture_level_of(");
-	opcode_put_place(w, &w->i->operands[first], SPACE_global);
+	put_object(w, &w->i->operands[first]);
 	opcode_put(w, ", %uu", f->dimensions);
 	for (uint32_t k = 0; k < 6; k++) {
 		opcode_put(w, ", ");
@@ -161,7 +170,7 @@ void opcode_write_tld4(struct opcode_work *w)
 	}
 	bool real = w->types[0].kind == 'f';
 	opcode_put(w, "{ uint gs_q[4]; gs_texture_gather(");
-	opcode_put_place(w, &w->i->operands[first], SPACE_global);
+	put_object(w, &w->i->operands[first]);
 	opcode_put(w, ", %uu", opcode_has(w, "g") ? 1 : opcode_has(w, "b") ? 2 : opcode_has(w, "a") ? 3 : 0);
 	for (uint32_t d = 0; d < 2; d++) {
 		opcode_put(w, ", ");
@@ -191,6 +200,10 @@ static void put_element(struct opcode_work *w, const struct texture_form *f, boo
 	uint32_t first = find_object(w);
 	if (!check_object(w, f, first))
 		return;
+	if (w->i->operands[first].reg < 0) {
+		opcode_refuse(w, "surfaces that are variables are not lifted yet");
+		return;
+	}
 	const struct ptx_operand *at = &w->i->operands[first + 1];
 	opcode_put(w, "gs_surface_place(");
 	opcode_put_place(w, &w->i->operands[first], SPACE_global);

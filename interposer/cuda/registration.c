@@ -12,6 +12,7 @@ struct registered_variable {
 	char *name;
 	size_t bytes;
 	bool managed;
+	bool reads_reals; /* of a texture reference: integers are fetched as reals */
 	_Atomic(void *) address; /* on the device; NULL: not asked for yet */
 	struct registered_binary *binary;
 	struct registered_variable *next;
@@ -190,12 +191,28 @@ void hook___cudaRegisterManagedVar(void **handle, void **host, char *device, con
 	register_variable((struct registered_binary *)handle, host, name, bytes, true, NULL);
 }
 
-/* The calls that would bind something to them are refused. */
+/* The variable has the object that is bound to it (references.h). */
 void hook___cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dims, int normalised,
                                 int external)
 {
-	(void)handle, (void)host, (void)device, (void)name, (void)dims, (void)normalised, (void)external;
+	(void)device, (void)dims, (void)external;
+	struct registered_variable *v = register_variable((struct registered_binary *)handle, host, name, sizeof(uint64_t), false, NULL);
+	if (v)
+		v->reads_reals = normalised;
 }
+
+bool variable_reads_reals(const void *symbol)
+{
+	pthread_mutex_lock(&lock);
+	const struct registered_variable *v = variables[bucket_of(symbol)];
+	while (v && v->host != symbol)
+		v = v->next;
+	bool reals = v && v->reads_reals;
+	pthread_mutex_unlock(&lock);
+	return reals;
+}
+
+/* The calls that would bind something to them are refused. */
 
 void hook___cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name, int dims, int external)
 {

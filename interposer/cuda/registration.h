@@ -28,6 +28,8 @@ int function_find(const void *function, struct registered_function **out);
 int function_prepare(const void *function, struct registered_function **out);
 /* Address and size of a variable on the device. */
 int variable_find(const void *symbol, void **address, size_t *bytes);
+/* Of a texture reference: whether it was registered as one that fetches integers as reals. */
+bool variable_reads_reals(const void *symbol);
 /* Whether the address is that of a variable we know, and how many bytes of it follow. */
 bool variable_contains(const void *address, size_t *bytes);
 

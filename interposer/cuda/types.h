@@ -111,6 +111,17 @@ struct api_texture {
 	int no_trilinear;
 };
 
+/* textureReference of CUDA 11 and before; reserved words follow. */
+struct api_texture_reference {
+	int normalised, filter, modes[3];
+	struct api_channel channel;
+	int srgb;
+	unsigned anisotropy;
+	int level_filter;
+	float level_bias, least_level, most_level;
+	int no_trilinear;
+};
+
 /* Since CUDA 13 followed by reserved words, which we leave alone. */
 struct api_pointer_attributes {
 	int type, device;

@@ -134,6 +134,18 @@ struct driver_texture { /* reserved words follow */
 int texture_create(uint64_t *out, const struct driver_resource *r, const struct driver_texture *t, const void *view);
 int surface_create(uint64_t *out, const struct driver_resource *r);
 
+/* references.c */
+struct texture_reference;
+struct reference_setting {
+	enum { REFERENCE_MODE, REFERENCE_FILTER, REFERENCE_FLAGS, REFERENCE_FORMAT } what;
+	unsigned dimension, value; /* of a format: how many channels */
+};
+int reference_find(struct texture_reference **out, struct registered_binary *b, const char *name);
+int reference_set(struct texture_reference *t, struct reference_setting s);
+int reference_array(struct texture_reference *t, void *array);
+int reference_address(size_t *offset, struct texture_reference *t, void *address, size_t bytes);
+int reference_rows(struct texture_reference *t, const struct driver_plane *shape, void *address, size_t pitch);
+
 /* virtual_memory.c: addresses first, memory for them later. */
 struct driver_memory_kind {
 	int type, handles, location, device;

@@ -159,6 +159,7 @@ static int since(const char *name, int form)
 		{"cuMemAdvise", 2, 12020},
 		{"cuMemPrefetchAsync", 2, 12020},
 		{"cuMemcpyBatchAsync", 2, 13000},
+		{"cuTexRefSetAddress2D", 3, 4010},
 		{"cuStreamGetCaptureInfo", 2, 11030},
 		{"cuStreamGetCaptureInfo", 3, 12030},
 	};

@@ -115,8 +115,8 @@ static void what_is_not_lifted_is_refused(void)
 	static const struct {
 		const char *instruction, *message;
 	} cases[] = {
-		{"tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f0, %f1}];", "line 14: tex.2d.v4.f32.f32: textures and surfaces that are variables are not lifted yet"},
-		{"sust.b.2d.b32.trap [s, {%r0, %r1}], {%r2};", "line 14: sust.b.2d.b32.trap: textures and surfaces that are variables are not lifted yet"},
+		{"tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [x, {%f0, %f1}];", "line 14: tex.2d.v4.f32.f32: x is not known"},
+		{"sust.b.2d.b32.trap [s, {%r0, %r1}], {%r2};", "line 14: sust.b.2d.b32.trap: surfaces that are variables are not lifted yet"},
 		{"sust.b.2d.v2.b32.trap [%rd0, {%r0, %r1}], {%r2};", "line 14: sust.b.2d.v2.b32.trap: its form is not known"},
 		{"suld.b.2d.b32.trap {%r0}, [%rd0, {%r1}];", "line 14: suld.b.2d.b32.trap: its form is not known"},
 		{"suld.b.cube.b32.trap {%r0}, [%rd0, {%r1}];", "line 14: suld.b.cube.b32.trap: .cube is not known"},

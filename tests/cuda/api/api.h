@@ -65,7 +65,7 @@ API(cudaFreeAsync, void *, void *);
 API(cudaDeviceGetDefaultMemPool, void **, int);
 API(cudaMemPoolSetAttribute, void *, int, void *);
 API(cudaMemPoolGetAttribute, void *, int, void *);
-API(cudaGetTextureReference, const void **, const void *);
+API(cudaGetSurfaceReference, const void **, const void *);
 API(cudaMemcpyAsync_ptsz, void *, const void *, size_t, int, void *);
 #if CUDA_MAJOR >= 13
 API(cudaMemcpyBatchAsync, void *const *, const void *const *, const size_t *, size_t, const void *, const size_t *, size_t, void *);

@@ -3,6 +3,7 @@
  * well. Ends with "PASS" or exit status 1.
  */
 #include "tests/cuda/api/driver.h"
+#include "tests/cuda/api/references.h"
 
 enum { INVALID_VALUE = 1 };
 
@@ -304,6 +305,63 @@ static void samples(void)
 	gathers_and_cubes(module);
 }
 
+static void fetch(void *module, const char *name, address out, float shift, enum fetch_kind kind, int at)
+{
+	void *f;
+	float host[FETCHES];
+	GOOD(CU(cuModuleGetFunction, void **, void *, const char *)(&f, module, name));
+	GOOD(((launch *)function("cuLaunchKernel"))(f, 1, 1, 1, FETCHES, 1, 1, 0, NULL, (void *[]){&out, &shift}, NULL));
+	GOOD(CU(cuMemcpyDtoH_v2, void *, address, size_t)(host, out, sizeof host));
+	for (int i = 0; i < FETCHES; i++)
+		if (host[i] != fetched(kind, i, 1))
+			failures++, printf("FAIL line %d: element %d is %g\n", at, i, (double)host[i]);
+}
+
+/* Textures that are variables: linear memory of reals and of bytes, rows with a pitch, an array. */
+static void references(void)
+{
+	enum { INVALID_HANDLE = 400, NOT_FOUND = 500, BYTES = 1 };
+	struct {
+		size_t width, height;
+		int format;
+		unsigned channels;
+	} plane = {8, 4, FLOATS, 1};
+	void *module, *image, *packed, *array;
+	address memory, small, out;
+	float values[FETCHES];
+	unsigned char bytes[FETCHES];
+	for (int i = 0; i < FETCHES; i++) {
+		values[i] = fetched(FETCH_VALUES, i, 1);
+		bytes[i] = (unsigned char)(8 * i + 7);
+	}
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&memory, sizeof values));
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&small, sizeof bytes));
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&out, sizeof values));
+	GOOD(CU(cuMemcpyHtoD_v2, address, const void *, size_t)(memory, values, sizeof values));
+	GOOD(CU(cuMemcpyHtoD_v2, address, const void *, size_t)(small, bytes, sizeof bytes));
+	GOOD(CU(cuModuleLoadData, void **, const void *)(&module, references_ptx));
+	EXPECT(CU(cuModuleGetTexRef, void **, void *, const char *)(&image, module, "nobody"), NOT_FOUND);
+	GOOD(CU(cuModuleGetTexRef, void **, void *, const char *)(&image, module, "image"));
+	GOOD(CU(cuModuleGetTexRef, void **, void *, const char *)(&packed, module, "packed"));
+	GOOD(CU(cuTexRefSetFormat, void *, int, int)(image, FLOATS, 1));
+	GOOD(CU(cuTexRefSetAddress_v2, size_t *, void *, address, size_t)(NULL, image, memory, sizeof values));
+	fetch(module, "line", out, 0, FETCH_VALUES, __LINE__);
+	GOOD(CU(cuTexRefSetAddress_v2, size_t *, void *, address, size_t)(NULL, packed, small, sizeof bytes));
+	GOOD(CU(cuTexRefSetFormat, void *, int, int)(packed, BYTES, 1));
+	GOOD(CU(cuTexRefSetFlags, void *, unsigned)(packed, 0));
+	fetch(module, "bytes", out, 0, FETCH_BYTES, __LINE__);
+	GOOD(CU(cuTexRefSetAddress2D_v3, void *, const void *, address, size_t)(image, &plane, memory, 32));
+	fetch(module, "rows", out, 0.5f, FETCH_VALUES, __LINE__);
+	GOOD(CU(cuTexRefSetFilterMode, void *, int)(image, LINEAR));
+	GOOD(CU(cuTexRefSetAddressMode, void *, int, int)(image, 0, 1));
+	fetch(module, "rows", out, 1, FETCH_BETWEEN, __LINE__);
+	GOOD(CU(cuArray3DCreate_v2, void **, const struct array_shape *)(&array, &(struct array_shape){8, 4, 0, FLOATS, 1, 0}));
+	fill_array(array, values, 8, 4);
+	GOOD(CU(cuTexRefSetArray, void *, void *, unsigned)(image, array, 1));
+	fetch(module, "rows", out, 1, FETCH_BETWEEN, __LINE__);
+	EXPECT(CU(cuTexRefSetArray, void *, void *, unsigned)(image, NULL, 1), INVALID_HANDLE);
+}
+
 int main(void)
 {
 	void *context;
@@ -314,5 +372,6 @@ int main(void)
 	pools();
 	textures();
 	samples();
+	references();
 	return verdict();
 }

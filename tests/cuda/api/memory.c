@@ -203,7 +203,7 @@ static void test_amount(void)
 static void test_pools(void)
 {
 	void *pool;
-	const void *texture;
+	const void *surface;
 	uint64_t threshold = 12345, kept = 0;
 	enum { RELEASE_THRESHOLD = 4 };
 	EXPECT(cudaDeviceGetDefaultMemPool(&pool, 0), 0);
@@ -211,7 +211,7 @@ static void test_pools(void)
 	EXPECT(cudaMemPoolGetAttribute(pool, RELEASE_THRESHOLD, &kept), 0);
 	EXPECT(kept, threshold);
 	EXPECT(cudaMemPoolGetAttribute(&kept, RELEASE_THRESHOLD, &kept), invalid_value);
-	EXPECT(cudaGetTextureReference(&texture, NULL), not_supported);
+	EXPECT(cudaGetSurfaceReference(&surface, NULL), not_supported);
 }
 
 int main(void)

@@ -73,6 +73,10 @@ check "the driver's interface, by a library of its name" driver_launches
 $cc -o "$work/driver_memory" "$root/tests/cuda/api/driver_memory.c" -ldl
 driver_memory() { LD_LIBRARY_PATH=$build/cuda/driver passes "$work/driver_memory"; }
 check "memory that the driver maps, pools and textures" driver_memory
+texture_references() {
+	$cc -o "$work/references" "$root/tests/cuda/api/references.c" && LD_PRELOAD=$build/libgpusim.so passes "$work/references"
+}
+check "texture references of the runtime" texture_references
 nvrtc=$(ls "$cuda"/lib64/libnvrtc.so.[0-9]* "$cuda"/lib/libnvrtc.so.[0-9]* 2>/dev/null | head -1)
 compiles_itself() { $cc -o "$work/nvrtc" "$root/tests/cuda/api/nvrtc.c" -ldl && LD_LIBRARY_PATH=$build/cuda/driver passes "$work/nvrtc" "$nvrtc"; }
 if [ -n "$nvrtc" ]; then check "a kernel that NVRTC compiles" compiles_itself; else skip "a kernel that NVRTC compiles: there is no NVRTC"; fi

@@ -1,0 +1,127 @@
+/* Texture references of the driver. What is set may not fit together before all of it is: what is bound changes when it does. */
+#include "interposer/cuda/driver/driver.h"
+
+#include "interposer/cuda/references.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct texture_reference {
+	void *variable;
+	bool bound;
+	int format;
+	unsigned channels;
+	struct driver_resource resource;
+	struct driver_texture texture;
+	struct texture_reference *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all of them */
+static struct texture_reference *references; /* they stay */
+
+int reference_find(struct texture_reference **out, struct registered_binary *b, const char *name)
+{
+	enum { CLAMP = 1, FLOATS = 0x20 };
+	void *variable;
+	size_t bytes;
+	int error = out ? module_global(&variable, &bytes, b, name) : cudaErrorInvalidValue;
+	if (error)
+		return error;
+	pthread_mutex_lock(&lock);
+	struct texture_reference *t = references;
+	while (t && t->variable != variable)
+		t = t->next;
+	if (!t && (t = calloc(1, sizeof *t))) {
+		*t = (struct texture_reference){.variable = variable, .format = FLOATS, .channels = 1, .texture.modes = {CLAMP, CLAMP, CLAMP}, .next = references};
+		references = t;
+	}
+	pthread_mutex_unlock(&lock);
+	*out = t;
+	return t ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+/* With the lock held, and for a handle that is one. */
+static int apply(struct texture_reference *t)
+{
+	struct driver_resource r = t->resource;
+	struct driver_texture texture = t->texture;
+	uint64_t object;
+	if (!t->bound)
+		return cudaSuccess;
+	if (r.kind == API_RESOURCE_LINEAR) {
+		r.of.linear.format = t->format;
+		r.of.linear.channels = t->channels;
+		texture.flags &= ~2u; /* its coordinates are numbers of elements */
+		texture.filter = 0;
+	}
+	return texture_create(&object, &r, &texture, NULL) ? cudaSuccess : reference_bind(t->variable, object);
+}
+
+/* Changes the reference that a handle is of, and binds what it has. */
+static int change(struct texture_reference *handle, void (*set)(struct texture_reference *t, const void *to), const void *to)
+{
+	pthread_mutex_lock(&lock);
+	struct texture_reference *t = handle ? references : NULL;
+	while (t && t != handle)
+		t = t->next;
+	if (t)
+		set(t, to);
+	int error = t ? apply(t) : cudaErrorInvalidValue;
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
+static void set_resource(struct texture_reference *t, const void *to)
+{
+	t->resource = *(const struct driver_resource *)to;
+	t->bound = true;
+}
+
+static void set_texture(struct texture_reference *t, const void *to)
+{
+	const struct reference_setting *s = to;
+	switch (s->what) {
+	case REFERENCE_MODE: t->texture.modes[s->dimension] = (int)s->value; break;
+	case REFERENCE_FILTER: t->texture.filter = (int)s->value; break;
+	case REFERENCE_FLAGS: t->texture.flags = s->value; break;
+	case REFERENCE_FORMAT:
+		t->format = (int)s->value;
+		t->channels = s->dimension;
+		break;
+	}
+}
+
+int reference_set(struct texture_reference *t, struct reference_setting s)
+{
+	return s.what == REFERENCE_MODE && s.dimension > 2 ? cudaErrorInvalidValue : change(t, set_texture, &s);
+}
+
+int reference_array(struct texture_reference *t, void *array)
+{
+	struct driver_resource r = {.kind = API_RESOURCE_ARRAY, .of.array = array};
+	return array ? change(t, set_resource, &r) : cudaErrorInvalidResourceHandle;
+}
+
+int reference_address(size_t *offset, struct texture_reference *t, void *address, size_t bytes)
+{
+	struct driver_resource r = {.kind = API_RESOURCE_LINEAR};
+	r.of.linear.address = address;
+	r.of.linear.bytes = bytes;
+	if (offset)
+		*offset = 0;
+	return change(t, set_resource, &r);
+}
+
+int reference_rows(struct texture_reference *t, const struct driver_plane *shape, void *address, size_t pitch)
+{
+	struct driver_resource r = {.kind = API_RESOURCE_PITCHED};
+	if (!shape)
+		return cudaErrorInvalidValue;
+	r.of.pitched.address = address;
+	r.of.pitched.format = shape->format;
+	r.of.pitched.channels = shape->channels;
+	r.of.pitched.width = shape->width;
+	r.of.pitched.height = shape->height;
+	r.of.pitched.pitch = pitch;
+	return change(t, set_resource, &r);
+}
