@@ -40,6 +40,9 @@ struct export_code {
 int export_code_make(const struct kernel_code *code, unsigned arch, struct export_code *out);
 void export_code_free(struct export_code *c);
 
+/* registers.c: a number of 0 to 254 for each register of the view. Returns 0 or -ENOMEM. */
+int export_registers(const struct kernel_code *code, const struct kernel_code *view, int32_t *numbers);
+
 /* ---- memory.c: where buffers lie ---- */
 
 struct export_buffer {

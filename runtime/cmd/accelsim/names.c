@@ -1,6 +1,6 @@
 /*
  * Machine instructions of ours by names that Accel-Sim's tables of opcodes have: it ends at one that they do not. Of each class the plainest
- * instruction stands for all. Registers are numbered so that results of several registers are in a row.
+ * instruction stands for all.
  */
 #include "runtime/cmd/accelsim/export.h"
 
@@ -10,8 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ZERO_REGISTER = 255 };
 
 static const char *const class_names[CODE_CLASS_COUNT] = {
 	[CODE_int] = "IADD3", [CODE_int_mul] = "IMUL", [CODE_int_mad] = "IMAD", [CODE_int_minmax] = "IMNMX", [CODE_int_div] = "MUFU.RCP",
@@ -61,56 +59,6 @@ static void set_name(struct export_instruction *e, const struct code_instruction
 }
 
 /* ---- registers ---- */
-
-/* How many registers a reader takes the result of an instruction for: those that suffixes tell. */
-static uint32_t span_of(const struct code_instruction *in, uint32_t words)
-{
-	bool access = in->class == CODE_load || in->class == CODE_atomic;
-	bool wide = in->class == CODE_fp64 || in->class == CODE_fp64_fma || in->class == CODE_tensor || in->class == CODE_tensor_half ||
-	            in->class == CODE_tensor_fp64;
-	uint32_t span = access ? (in->bytes > 8 ? 4 : in->bytes > 4 ? 2 : 1) : wide ? 4 : 1;
-	return span > words ? span : words;
-}
-
-/* Numbers keep their place modulo 4, which banks are counted by; RZ is no register. */
-static int32_t take_numbers(uint32_t *next, uint32_t like, uint32_t span)
-{
-	uint32_t first = *next;
-	while (first % 4 != like % 4 || (first <= ZERO_REGISTER && first + span > ZERO_REGISTER))
-		first++;
-	*next = first + span;
-	return (int32_t)first;
-}
-
-static int number_registers(const struct kernel_code *view, int32_t *numbers)
-{
-	uint32_t next = 0;
-	for (uint32_t r = 0; r < view->register_count; r++)
-		numbers[r] = -1;
-	for (uint32_t i = 0; i < view->code_count; i++) { /* results of one instruction in a row */
-		const struct code_instruction *in = &view->code[i];
-		uint32_t words = 0;
-		bool fresh = in->writes > 0;
-		for (uint32_t w = 0; w < in->writes; w++) {
-			uint16_t r = view->operands[in->first_operand + w];
-			fresh &= numbers[r] < 0;
-			words += view->register_table[r].words ? view->register_table[r].words : 1;
-		}
-		if (!fresh)
-			continue;
-		uint16_t first = view->operands[in->first_operand];
-		uint32_t at = (uint32_t)take_numbers(&next, view->register_table[first].number, span_of(in, words));
-		for (uint32_t w = 0; w < in->writes; w++) {
-			uint16_t r = view->operands[in->first_operand + w];
-			numbers[r] = (int32_t)at;
-			at += view->register_table[r].words ? view->register_table[r].words : 1;
-		}
-	}
-	for (uint32_t r = 0; r < view->register_count; r++)
-		if (numbers[r] < 0)
-			numbers[r] = take_numbers(&next, view->register_table[r].number, view->register_table[r].words ? view->register_table[r].words : 1);
-	return 0;
-}
 
 static void set_registers(struct export_instruction *e, const struct kernel_code *view, const struct code_instruction *in, const int32_t *numbers)
 {
@@ -186,7 +134,7 @@ int export_code_make(const struct kernel_code *code, unsigned arch, struct expor
 	out->exits = calloc(view->block_count + 1u, sizeof *out->exits);
 	out->ends = calloc(view->block_count + 1u, sizeof *out->ends);
 	out->origins = calloc(view->code_count + 1u, sizeof *out->origins);
-	int result = numbers && out->instructions && out->exits && out->ends && out->origins ? number_registers(view, numbers) : -ENOMEM;
+	int result = numbers && out->instructions && out->exits && out->ends && out->origins ? export_registers(code, view, numbers) : -ENOMEM;
 	for (uint32_t i = 0; i < view->code_count && !result; i++) {
 		set_name(&out->instructions[i], &view->code[i], arch);
 		set_registers(&out->instructions[i], view, &view->code[i], numbers);

@@ -358,6 +358,34 @@ static void cut_lanes(void)
 	lane_writer_free(w);
 }
 
+/* Register 0 is summed up in a loop of 300 additions, each to a value of its own that the next one reads: more values than numbers. */
+static void numbers_of_registers(void)
+{
+	enum { VALUES = 300 };
+	static struct code_instruction in[VALUES];
+	static uint16_t operands[VALUES * 3];
+	static struct code_register registers[VALUES + 1];
+	static int32_t numbers[VALUES + 1];
+	struct code_block blocks[2] = {{.first = 0, .count = 1, .loop = -1}, {.first = 1, .count = VALUES - 1, .loop = 0}};
+	struct code_loop loops[1] = {{.header = 1, .outer = -1}};
+	struct kernel_code code = {.code = in, .code_count = VALUES, .operands = operands, .operand_count = VALUES * 3, .register_table = registers,
+	                           .register_count = VALUES + 1, .blocks = blocks, .block_count = 2, .loops = loops, .loop_count = 1};
+	for (uint16_t i = 0; i <= VALUES; i++)
+		registers[i] = (struct code_register){.number = i, .words = 1};
+	for (uint16_t i = 0; i < VALUES; i++) { /* value i + 1 from values i and 0; the last one is the sum */
+		in[i] = (struct code_instruction){.class = CODE_int, .writes = 1, .reads = 2, .first_operand = i * 3u};
+		operands[i * 3] = i + 1 < VALUES ? i + 1 : 0;
+		operands[i * 3 + 1] = i;
+		operands[i * 3 + 2] = 0;
+	}
+	CU_ASSERT_EQUAL_FATAL(export_registers(&code, &code, numbers), 0);
+	for (uint32_t i = 0; i <= VALUES; i++)
+		CU_ASSERT(numbers[i] >= 0 && numbers[i] < 255 && (uint32_t)numbers[i] % 4 == i % 4);
+	for (uint32_t i = 1; i < VALUES; i++) /* it is needed in all of the loop */
+		CU_ASSERT_NOT_EQUAL(numbers[i], numbers[0]);
+	CU_ASSERT_NOT_EQUAL(numbers[VALUES - 1], numbers[VALUES - 2]);
+}
+
 void add_sass_trace_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("sass_trace", NULL, NULL);
@@ -372,4 +400,5 @@ void add_sass_trace_tests(void)
 	CU_add_test(suite, "events of work-items", lane_events);
 	CU_add_test(suite, "a group without room", cut_lanes);
 	CU_add_test(suite, "lines that are written", written_lines);
+	CU_add_test(suite, "numbers of registers", numbers_of_registers);
 }
