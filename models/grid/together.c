@@ -7,6 +7,7 @@
  */
 #include "models/grid/dispatch.h"
 #include "models/grid/grid.h"
+#include "models/grid/learn.h"
 #include "models/grid/others.h"
 #include "models/grid/rates.h"
 #include "models/grid/rest.h"
@@ -27,6 +28,7 @@ struct team {
 	struct others *others; /* NULL: all groups are simulated, or L2 is not cold */
 	struct rates rates;
 	struct rest rest;
+	struct learn learn;
 	struct rest_estimate left; /* of the groups that ran when it was stopped */
 	bool stopped; /* it has cost enough */
 	uint64_t answers;
@@ -165,8 +167,10 @@ static int run_team(struct team *t)
 		t->answers = 0;
 		if (!rc && open)
 			rc = memory_advance(t->memory, end, take_answer, t);
-		if (!rc && open)
+		if (!rc && open && !learn_goes_on(&t->learn))
 			rates_look(&t->rates, end);
+		if (!rc && open)
+			learn_look(&t->learn, (double)(end + t->rates.jumped), team_done_at(t, OV_NEVER));
 		idle = t->answers || team_instructions(t) != done ? 0 : idle + 1;
 		done = team_instructions(t);
 		if (idle > PATIENCE)
@@ -261,9 +265,12 @@ static int make_team(struct team *t, const struct ov_machine *m)
 		memory_set_others(t->memory, others_fetch, t->others);
 	if (!rc && (m->gpu->l2_warm || launch_knows_l2(m->launch)))
 		memory_warm(t->memory, m->launch->warm, m->launch->warm_count, is_from_midst(t, m));
-	if (!rc)
-		others_begin(t->others, bring_line, t->memory);
-	return rc;
+	if (rc)
+		return rc;
+	learn_init(&t->learn, m->gpu, m->launch, t->memory, t->plan->most_stepped, (double)t->plan->groups / (double)t->plan->all);
+	others_begin(t->others, bring_line, t->memory);
+	learn_begin(&t->learn);
+	return 0;
 }
 
 int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan, struct ov_outcome *out)
@@ -283,6 +290,7 @@ int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan,
 	out->spread_cycles += t.rates.spread_cycles + t.left.spread;
 	out->left_cycles = t.left.cycles;
 	out->left_instructions = t.left.instructions;
+	out->left_cycles += learn_cycles(&t.learn, (double)out->instructions + out->skipped_instructions + out->left_instructions);
 	out->stopped = t.stopped ? (double)out->instructions + out->skipped_instructions : 0;
 	rates_free(&t.rates);
 	rest_free(&t.rest);

@@ -135,6 +135,21 @@ void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint3
 	tags_touch(&s->tags, set, line);
 }
 
+uint32_t partition_missing(struct partition *p, uint32_t slice, uint64_t address, uint32_t set, bool fill)
+{
+	struct slice *s = &p->slices[slice];
+	uint32_t line = tags_find(&s->tags, set, address), all = p->line_sectors < 32 ? (1u << p->line_sectors) - 1 : UINT32_MAX;
+	if (line == MEMORY_NONE) {
+		if (fill)
+			partition_touch(p, slice, address, set, false);
+		return p->line_sectors;
+	}
+	struct tag_line *l = tags_line(&s->tags, line);
+	uint32_t missing = all & ~(l->valid | l->pending);
+	l->valid |= fill ? missing : 0;
+	return bits_set(missing);
+}
+
 /* When it can serve its first request. */
 static void note_next(struct partition *p, const struct slice *s, const struct memory_request *requests)
 {
@@ -305,6 +320,7 @@ static bool start_fetch(struct partition *p, struct slice *s, uint32_t request, 
 	                               .waiters = MEMORY_NONE, .chain = *bucket};
 	*bucket = n + 1;
 	s->fetch_count++;
+	p->counts.fetches++;
 	tags_line(&s->tags, line)->pending |= sectors;
 	wait_for(p, &p->fetches[n], request);
 	enum memory_others others = p->config->others ? p->config->others(p->config->others_ctx, r->address) : OTHERS_NOTHING;

@@ -29,6 +29,7 @@ struct partition_counts {
 	uint64_t writes, atomics;   /* sectors, operations */
 	uint64_t busy, dram_busy;   /* ticks of slices' ports, of the DRAM's bus */
 	uint64_t dram_reads, dram_writes; /* bursts */
+	uint64_t fetches; /* of sectors that were not there: from DRAM, and those that were sent for others */
 };
 /* The requests are those of the whole system. */
 struct partition *partition_new(const struct memory_config *config, const struct memory_requests *requests);
@@ -40,6 +41,8 @@ void partition_prefetch(const struct partition *p, uint32_t slice, uint32_t set)
 void partition_warm(struct partition *p, uint32_t slice, uint64_t address, uint32_t set, bool dirty);
 /* A line is used, without time: what comes in while a simulation jumps. */
 void partition_touch(struct partition *p, uint32_t slice, uint64_t address, uint32_t set, bool dirty);
+/* Sectors of the line that are not there, nor on their way. fill: they are from now on. */
+uint32_t partition_missing(struct partition *p, uint32_t slice, uint64_t address, uint32_t set, bool fill);
 /* A request comes to one of its slices. */
 void partition_push(struct partition *p, uint32_t slice, uint32_t request);
 /* Until the time; calls on_answer for every request that is answered, with its time set to that. */

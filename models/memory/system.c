@@ -255,6 +255,20 @@ void memory_warm(struct memory_system *m, const struct memory_range *ranges, siz
 	take_all(m, &m->warmed);
 }
 
+double memory_missing(struct memory_system *m, const struct memory_range *ranges, size_t count, bool fill)
+{
+	double missing = 0;
+	uint64_t line = m->gpu->l2_line_bytes;
+	take_all(m, &m->touched);
+	for (size_t i = 0; i < count; i++)
+		for (uint64_t at = ranges[i].address / line * line; at < ranges[i].address + ranges[i].bytes; at += line) {
+			struct memory_place place = memory_map_find(&m->config.map, at);
+			struct partition *p = m->partitions[place.channel];
+			missing += partition_missing(p, place.slice, at, partition_set(p, place.slice, place.local), fill);
+		}
+	return missing;
+}
+
 void memory_set_others(struct memory_system *m, memory_others_fn *others, const void *ctx)
 {
 	m->config.others = others;
@@ -515,6 +529,14 @@ void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_
 	out->atomics = (double)sum.atomics / share;
 	out->l2_read_bytes = (double)sum.reads * MEMORY_SECTOR / share;
 	out->l2_written_bytes = (double)sum.writes * MEMORY_SECTOR / share;
+}
+
+uint64_t memory_fetches(const struct memory_system *m)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < m->config.map.channels; i++)
+		sum += partition_counts(m->partitions[i]).fetches;
+	return sum;
 }
 
 struct memory_waits memory_waits(const struct memory_system *m)

@@ -25,6 +25,8 @@ void memory_warm(struct memory_system *m, const struct memory_range *ranges, siz
 void memory_set_others(struct memory_system *m, memory_others_fn *others, const void *ctx);
 /* L2 is asked for a line, or given one, without time. */
 void memory_touch(struct memory_system *m, uint64_t address, bool dirty);
+/* Sectors of these that L2 does not have, nor waits for. fill: it has them from now on. */
+double memory_missing(struct memory_system *m, const struct memory_range *ranges, size_t count, bool fill);
 /* Cycles from when a request leaves an SM to when its answer can be there, at least; whether some requests are atomics. */
 uint32_t memory_round_trip(const struct memory_system *m, bool atomics);
 /* When a packet that is ready in `cycle` leaves its SM; packets take turns. */
@@ -41,6 +43,8 @@ int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *on_
 int memory_hottest_atomics(struct memory_system *m, double *cycles); /* 0 or -ENOMEM */
 /* Of what the simulated SMs did in so many cycles, scaled to all SMs: the fields of L2 and DRAM. */
 void memory_count(const struct memory_system *m, uint64_t cycles, struct memory_statistics *out);
+/* Pieces that L2 did not have and asked DRAM for, up to now, with those that were sent for others. */
+uint64_t memory_fetches(const struct memory_system *m);
 /* Cycles that loads and atomics waited in queues before L2 and before DRAM, all together. */
 struct memory_waits {
 	double l2, dram;
