@@ -17,7 +17,8 @@
  * times if it is the same, and FARTHER times in any case after MOST_DRIFTS: the number of jumps grows with the logarithm of the loop.
  * Units that do not agree are followed by longer ones, because what differs by chance then averages out; after MOST_UNITS the last is
  * taken as it is, and the difference goes into the estimate's bounds. If the last differs by more than the one before did, the loop has come to
- * something else, such as data that L2 does not have: units begin anew, once.
+ * something else, such as data that L2 does not have: units begin anew, once. A rate after a jump that differs by more than `other_phase` must
+ * last for `passing` of that jump before the next one.
  */
 #include "models/grid/rates.h"
 
@@ -35,7 +36,7 @@ enum {
 	MOST_LOOPS = 64,
 	FEW_ROUNDS = 8, /* of more, a part of one is little */
 };
-static const double tolerance = 0.01, merged = 0.005, little_time = 0.00125, first_share = 1.0 / 64, other_phase = 0.1;
+static const double tolerance = 0.01, merged = 0.005, little_time = 0.00125, first_share = 1.0 / 64, other_phase = 0.1, passing = 0.5;
 
 /* Of a warp, in iterations per cycle. */
 struct warp_rate {
@@ -127,11 +128,17 @@ static void count_dram(const struct rates *r, double *read, double *written)
 	*written = r->dram_written + m.dram_written_bytes;
 }
 
+static uint64_t count_fetches(const struct rates *r)
+{
+	return r->sms[0]->memory ? memory_fetches(r->sms[0]->memory->system) : 0;
+}
+
 static void begin_unit(struct rates *r, struct rate_level *l, const struct rate_place *places)
 {
 	l->open = true;
 	l->time = r->time;
 	count_dram(r, &l->dram_read, &l->dram_written);
+	l->fetches = count_fetches(r);
 	jumped_hits(r, &l->looked_up, &l->hits);
 	memcpy(l->from, places, (size_t)r->count * r->slots * sizeof *places);
 	for (uint32_t i = 0; i < r->count; i++) {
@@ -298,12 +305,12 @@ static double share_done(const struct rates *r, const struct rate_level *l, cons
 	return all > 0 ? done / all : 1;
 }
 
-/* Whether nothing came from DRAM in the unit, nor went there: L2 has all that is asked for. */
+/* Whether nothing came from DRAM in the unit, for these SMs or for others, nor went there: L2 has all that is asked for. */
 static bool l2_knows(const struct rates *r, const struct rate_level *l)
 {
 	double read, written;
 	count_dram(r, &read, &written);
-	return !(read > l->dram_read) && !(written > l->dram_written);
+	return !(read > l->dram_read) && !(written > l->dram_written) && count_fetches(r) == l->fetches;
 }
 
 /* Time goes on by `by` cycles, in which warps do what they would do in `reach`. */
@@ -379,6 +386,13 @@ static void raise_cap(struct rates *r, struct rate_level *l)
 	r->spread_cycles += drift * l->jumped / 2;
 }
 
+/* Whether the rate after a jump is quite another, and was not for long: warps may have come to a few lines that their L1 has by chance, as those
+ * that they had read before the loop. A jump at such a rate would go far beyond them. */
+static bool is_passing(const struct rates *r, const struct rate_level *l)
+{
+	return l->capped && fabs(l->rate / l->jump_rate - 1) > other_phase && (double)r->time < l->jump_end + passing * l->jumped;
+}
+
 /* A unit of a level has ended. True: the SMs have jumped. */
 static bool end_unit(struct rates *r, struct rate_level *l, const struct rate_place *places)
 {
@@ -393,9 +407,10 @@ static bool end_unit(struct rates *r, struct rate_level *l, const struct rate_pl
 	set_rates(r, l);
 	struct loop_ends ends = cycles_left(r, l, places);
 	double reach = find_reach(r, &ends);
-	if (l->units >= MOST_UNITS && part && !l->begun_again) {
-		l->begun_again = true;
-		l->units = 1;
+	bool anew = l->units >= MOST_UNITS && part && !l->begun_again;
+	if (anew || is_passing(r, l)) {
+		l->begun_again |= anew;
+		l->units = anew ? 1 : l->units;
 		begin_unit(r, l, places);
 		return false;
 	}
@@ -414,6 +429,7 @@ static bool end_unit(struct rates *r, struct rate_level *l, const struct rate_pl
 			r->spread_cycles += by * fmax(fmin(difference, 1), tolerance / 2) + (reach - by) / 2;
 			r->jumps += !l->capped;
 			l->jumped = by;
+			l->jump_end = (double)r->time + by;
 			jump(r, l, places, cycles, reach, by);
 			return true;
 		}

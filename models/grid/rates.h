@@ -36,12 +36,14 @@ struct rates {
 		double difference;        /* of that one from the one before it */
 		bool begun_again;         /* because units parted */
 		double cap, jump_rate;    /* cycles that the last jump could be long, and the rate before it */
+		double jump_end;          /* time of the launch at which the last jump ended */
 		double jumped;            /* cycles that it was long */
 		bool capped;              /* as long as it could be */
 		uint32_t drifts;          /* jumps in a row after which the rate was another one */
 		struct rate_place *from;  /* by SM and slot: where its warp was */
 		struct rate_sums *sums;   /* by SM: what it had done */
 		double dram_read, dram_written; /* bytes */
+		uint64_t fetches;               /* up to its begin (memory_fetches) */
 		uint64_t looked_up, hits;       /* in L1, parts of requests */
 		struct warp_rate *rates;  /* by SM and slot */
 	} levels[RATE_LEVELS];
