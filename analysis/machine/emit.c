@@ -250,6 +250,8 @@ static void add_end(struct emitter *e, uint32_t block)
 	if (b->count && f->ptx->instructions[last].class == CODE_branch && !(f->ptx->instructions[last].flags & CODE_CALL) &&
 	    !f->flow[block].drops_branch)
 		copy(e, e->starts[e->reached->functions[e->function].first_instruction + last]);
+	if (f->flow[block].by_table && !e->counting)
+		e->code->machine[e->code->machine_count - 1].elements = CODE_TABLE_WAY;
 }
 
 /* Adds the start of a kernel: setting up the stack and, from sm_80 on, the descriptor of global memory. */

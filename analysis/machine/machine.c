@@ -22,8 +22,10 @@ int machine_function_make(struct machine_function *f, struct gs_error *err)
 	machine_select(f);
 	machine_vectors_find(f);
 	result = machine_flow_find(f, err);
-	if (!result)
+	if (!result) {
+		machine_tables_find(f);
 		machine_unroll_find(f);
+	}
 	return result;
 }
 

@@ -13,6 +13,7 @@
  *   analysis/machine/pipes.c   sums that either pipe executes
  *   analysis/machine/vector.c  loads that become wider
  *   analysis/machine/flow.c    branches: predicates instead of arms, exits, joins
+ *   analysis/machine/tables.c  comparisons that become a table of jumps
  *   analysis/machine/unroll.c  loops that are unrolled
  *   analysis/machine/emit.c    writes the arrays of struct kernel_code
  *   analysis/machine/schedule.c  orders the instructions of each block
@@ -57,6 +58,7 @@ struct machine_flow {
 	int32_t arms[2];       /* arms that it executes under predicates; -1: none */
 	uint32_t unrolled;     /* how many times; 0: not unrolled */
 	bool drops_branch;     /* its last instruction is a branch that is no machine instruction */
+	bool by_table;         /* its last instruction goes one of the ways of a table of jumps */
 };
 
 struct machine_function {
@@ -113,6 +115,9 @@ void machine_vectors_find(struct machine_function *f);
 /* analysis/machine/flow.c */
 int machine_flow_find(struct machine_function *f, struct gs_error *err);
 uint32_t machine_block_size(const struct machine_function *f, uint32_t block);
+
+/* analysis/machine/tables.c: after the branches are known that remain. */
+void machine_tables_find(struct machine_function *f);
 
 /* analysis/machine/unroll.c */
 void machine_unroll_find(struct machine_function *f);

@@ -44,11 +44,15 @@ enum code_flags {
 	CODE_ORDERED = 128,    /* one that compares an id with what all lanes have: lanes do it in the order of ids */
 };
 
+enum { CODE_TABLE_WAY = 2 };
+
 struct code_instruction {
 	uint8_t class;    /* enum code_class */
 	uint8_t space;    /* enum code_space; SPACE_none unless it accesses memory */
 	uint8_t bytes;    /* of memory classes: per lane, all elements together, 255 at most */
-	uint8_t elements; /* of a vector access; of products of matrices (tensor classes): how many steps of the units; else 1 */
+	/* of a vector access; of products of matrices (tensor classes): how many steps of the units; of a branch: CODE_TABLE_WAY if it goes one of
+	 * the ways of a table of jumps; else 1 */
+	uint8_t elements;
 	uint8_t flags;    /* enum code_flags */
 	/* kernel_code.operands from first_operand: registers written, then registers read through the operand collectors
 	 * (a register named twice is there twice), then registers only waited for: guards */

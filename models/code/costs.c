@@ -135,8 +135,15 @@ static bool is_control(enum code_class class)
 	return class == CODE_branch || class == CODE_barrier || class == CODE_nop;
 }
 
+bool goes_by_table(const struct gpu *gpu, const struct code_instruction *i)
+{
+	return i->class == CODE_branch && i->elements == CODE_TABLE_WAY && gpu->table_wait_cycles;
+}
+
 double branch_wait(const struct gpu *gpu, const struct code_instruction *i)
 {
+	if (goes_by_table(gpu, i))
+		return (double)max_u32(gpu->table_wait_cycles, gpu->table_way_cycles);
 	return i->class == CODE_branch && !(i->flags & CODE_UNIFORM) ? (double)gpu->branch_wait_cycles : 0;
 }
 

@@ -22,6 +22,8 @@ struct instruction_cost {
 	double distance;   /* from its issue to the issue of one that needs its result, if nothing is in the way */
 };
 /* From the issue of an instruction that parts or joins lanes to the next of its warp; 0: as after others. A branch that all lanes take alike parts none. */
+/* Whether it is a way of a table of jumps, on a GPU that is slower at these than at other branches. */
+bool goes_by_table(const struct gpu *gpu, const struct code_instruction *i);
 double branch_wait(const struct gpu *gpu, const struct code_instruction *i);
 struct instruction_cost gpu_instruction_cost(const struct gpu *gpu, const struct code_instruction *i);
 /* Of its distance, the part from issue to the start in the unit. */

@@ -113,6 +113,9 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	  "branches, barriers and what parts and joins lanes have units of their own; 0: they take those of integers")  \
 	X(COUNT, branch_wait_cycles, "cycles", 0, 1000, GPU_DEFAULT("0"),                                              \
 	  "from the issue of what parts and joins lanes, as branches do that lanes may take differently, to the next of its warp; 0: as after others") \
+	X(COUNT, table_wait_cycles, "cycles", 0, 1000, GPU_DEFAULT("0"),                                               \
+	  "the same for each way that lanes go by a table of jumps; 0: as other branches")                             \
+	X(COUNT, table_way_cycles, "cycles", 0, 1000, GPU_DEFAULT("0"), "for which each such way takes the one unit of an SM that finds it") \
 	X(FLAG, retire_in_fetch, "", 0, 1, GPU_DEFAULT("0"),                                                           \
 	  "warps retire in the fetch stage's round, which ends at the first warp that it serves; 0: at once")          \
 	X(COUNT, icache_line_instructions, "instructions", 0, 4096, GPU_DEFAULT("0"), "of a line; 0: no cold misses")  \

@@ -205,6 +205,15 @@ static void stop_warp(struct ov_sm *sm, struct ov_warp *w, enum ov_wait wait)
 		w->wait = (uint16_t)wait;
 }
 
+/* One unit of the SM finds the ways of all tables, one after the other. */
+static uint64_t find_way(struct ov_sm *sm)
+{
+	const struct gpu *gpu = sm->m->gpu;
+	uint64_t alone = sm->now + gpu->table_wait_cycles;
+	sm->tables_free = (sm->tables_free > sm->now ? sm->tables_free : sm->now) + gpu->table_way_cycles;
+	return sm->tables_free > alone ? sm->tables_free : alone;
+}
+
 /* After an instruction that ends a block or stops its warp. */
 static __attribute__((noinline)) void leave_block(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
 {
@@ -217,6 +226,8 @@ static __attribute__((noinline)) void leave_block(struct ov_sm *sm, struct ov_wa
 	}
 	if (op->stops == OV_AT_BRANCH)
 		ov_schedule(sm, sm->now + sm->m->gpu->branch_wait_cycles, OV_BRANCHED, slot, 0);
+	else if (op->stops == OV_AT_TABLE)
+		ov_schedule(sm, find_way(sm), OV_BRANCHED, slot, 0);
 	if (op->flags & CODE_EXIT)
 		ov_flush_buffer(sm, slot, next);
 	else if (w->pc != next && sm->m->gpu->flush_at_branch)

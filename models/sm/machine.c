@@ -54,6 +54,7 @@ static enum ov_wait what_stops(const struct gpu *gpu, const struct code_instruct
 {
 	return i->class == CODE_barrier ? OV_AT_BARRIER
 	     : i->class == CODE_fence ? OV_AT_FENCE
+	     : goes_by_table(gpu, i) ? OV_AT_TABLE
 	     : branch_wait(gpu, i) > 1 ? OV_AT_BRANCH
 	     : i->class == CODE_atomic && gpu->atomics_stop_warp ? OV_AT_ATOMIC
 	                                                         : OV_RUNS;

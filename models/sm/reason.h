@@ -45,7 +45,7 @@ static enum cycle_kind warp_reason(const struct ov_sm *sm, uint32_t slot)
 		return CYCLES_barrier;
 	if (w->wait == OV_AT_ATOMIC && ov_has_memory(sm))
 		return CYCLES_atomics;
-	if (w->wait == OV_AT_BRANCH)
+	if (w->wait == OV_AT_BRANCH || w->wait == OV_AT_TABLE)
 		return CYCLES_fetch;
 	if (w->wait || w->place == OV_LOAD_BLOCKED)
 		return CYCLES_memory;

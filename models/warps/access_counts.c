@@ -1,6 +1,6 @@
 /*
  * For every path, times the warps that take it:  requests = executed loads;  sectors = sum over parts of sectors touched;
- * conflicts = sum over instructions on shared memory of (accesses - 1).
+ * conflicts = sum over instructions on shared memory of (accesses - those that it needs without conflicts), which is one for each 4 bytes of a lane.
  */
 #include "models/warps/access_counts.h"
 
@@ -9,13 +9,20 @@
 
 #include <math.h>
 
+/* A bank gives 4 bytes in an access, so that 32 lanes with 8 bytes each need two. Few lanes may need less. */
+static double conflicts(const struct code_instruction *in, double warps, double turns)
+{
+	double least = warps * (in->bytes > 4 ? in->bytes / 4 : 1);
+	return turns > least ? turns - least : 0;
+}
+
 /* Executions of an instruction: their turns in shared memory, and the sectors that they touch, NAN where addresses are not known. */
 static void add_executions(const struct code_instruction *in, double warps, double turns, double sectors, struct access_counts *out)
 {
 	bool global = in->space == SPACE_global || in->space == SPACE_generic;
 	if (in->space == SPACE_shared) {
 		out->shared_requests += warps;
-		out->shared_conflicts += turns - warps;
+		out->shared_conflicts += conflicts(in, warps, turns);
 	} else if (in->class == CODE_texture) {
 		out->texture_requests += warps;
 	} else if (in->space == SPACE_local) {

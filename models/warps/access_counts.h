@@ -11,7 +11,7 @@
 struct access_counts {
 	double load_requests;               /* loads of global memory, by warps */
 	double load_sectors, store_sectors; /* of 32 bytes, that these and stores touch; NAN: addresses are not known */
-	double shared_conflicts;            /* turns of shared memory beyond one per instruction */
+	double shared_conflicts;            /* turns of shared memory beyond what the bytes need */
 	/* Other instructions, by warps: */
 	double store_requests, atomic_requests; /* on global memory */
 	double texture_requests;

@@ -324,6 +324,29 @@ static void impossible_ends_hold_no_lanes(void)
 	code_free(c);
 }
 
+/* Two comparisons of a register with numbers, one where the other falls through, are a table: the number less 3, the least and the product, LDC and the
+ * address, and a jump for each way. Where the second is behind another jump, they stay comparisons. */
+static void comparisons_become_tables(void)
+{
+	static const char *const between[] = {"", "bra.uni NEXT;\nFIRST:\nst.global.u32 [%d1], %r1;\nbra.uni MEET;\nNEXT:\n"};
+	for (int n = 0; n < 2; n++) {
+		struct gs_buf text = {0};
+		gs_buf_printf(&text, "mov.u32 %%r1, %%tid.x;\nld.param.u64 %%d1, [k_param_0];\nsetp.eq.s32 %%p1, %%r1, 3;\n@%%p1 bra FIRST;\n"
+		                     "%ssetp.eq.s32 %%p2, %%r1, 4;\n@%%p2 bra SECOND;\nbra.uni NEVER;\n%s"
+		                     "SECOND:\nst.global.u32 [%%d1+4], %%r1;\nbar.sync 0;\n"
+		                     "MEET:\nst.global.u32 [%%d1+8], %%r1;\nret;\nNEVER:\nexit;\n",
+		              between[n], n ? "" : "FIRST:\nst.global.u32 [%d1], %r1;\nbra.uni MEET;\n");
+		struct kernel_code *c = make_final(text.data);
+		const struct code_machine_block *first = &c->machine_blocks[0], *next = &c->machine_blocks[n ? 3 : 1];
+		check_machine(c, 0, n ? "branch shuffle nop int branch" : "branch shuffle nop int int_minmax int_mad nop int branch");
+		check_machine(c, n ? 3 : 1, n ? "int branch" : "branch");
+		CU_ASSERT_EQUAL(c->machine[first->first + first->count - 1].elements == CODE_TABLE_WAY, !n);
+		CU_ASSERT_EQUAL(c->machine[next->first + next->count - 1].elements == CODE_TABLE_WAY, !n);
+		code_free(c);
+		gs_buf_free(&text);
+	}
+}
+
 /* A branch to the end is EXIT under a predicate. Each block that leads to the end has an EXIT of its own. */
 static void returns_are_predicated_exits(void)
 {
@@ -528,6 +551,7 @@ void add_machine_tests(void)
 	TEST(short_arms_become_predicates);
 	TEST(returns_are_predicated_exits);
 	TEST(impossible_ends_hold_no_lanes);
+	TEST(comparisons_become_tables);
 	TEST(short_loops_are_unrolled);
 	TEST(final_loops_are_unrolled_if_they_end_with_their_branch);
 	TEST(final_texts_are_contracted_only_where_they_allow_it);

@@ -33,6 +33,7 @@ struct ov_sm {
 	bool settled, woken, skipped; /* no stage can do anything until it is woken, or wake_at has come; nor did */
 	uint64_t wake_at;
 	int error;
+	uint64_t tables_free; /* when the unit that finds the ways of tables of jumps has done what it was given */
 	double read_debt, write_debt; /* fractions of extra cycles not yet given to an instruction */
 
 	struct ov_warp *warps;

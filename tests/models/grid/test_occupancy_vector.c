@@ -79,6 +79,20 @@ static void test_branches_wait(void)
 	scene_check(&s, alike, GS_ARRAY_LEN(alike));
 }
 
+/* A way of a table of jumps takes the unit for 4 cycles, and its warp waits for 5: the second warp's is found when the first's is. */
+static void test_tables_wait_for_their_unit(void)
+{
+	static struct scene s;
+	const struct issue expected[] = {{2, 0, 0}, {3, 1, 0}, {7, 0, 1}, {10, 1, 1}};
+	scene_start(&s, "gtx480", IDEAL ",scheduler_policy=lrr,int_latency=2,control_units=1,table_wait_cycles=5,table_way_cycles=4");
+	build(&s.code, CODE_branch, "");
+	build(&s.code, CODE_int, "1 <- 1");
+	s.code.code.code[0].elements = CODE_TABLE_WAY;
+	s.warps = 2;
+	scene_run(&s);
+	scene_check(&s, expected, GS_ARRAY_LEN(expected));
+}
+
 /* Algorithm 1 itself, oldest first; d[i]: latency of instruction i. Returns T. */
 static uint64_t algorithm_1(const uint32_t *d, uint32_t count, uint32_t warps)
 {
@@ -628,6 +642,7 @@ void add_occupancy_vector_tests(void)
 	CU_add_test(s, "four warps on an SM, cycle by cycle, as in GATSim's Fig. 3", test_walk_through);
 	CU_add_test(s, "two warps fill each other's gaps", test_two_warps);
 	CU_add_test(s, "branches wait", test_branches_wait);
+	CU_add_test(s, "tables of jumps wait for their unit", test_tables_wait_for_their_unit);
 	CU_add_test(s, "an ideal pipeline is Algorithm 1", test_equals_algorithm_1);
 	CU_add_test(s, "empty kernels take what the simulator says", test_empty_kernels);
 	CU_add_test(s, "a result is there after latency and pipeline", test_distances);

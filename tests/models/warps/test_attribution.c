@@ -104,6 +104,11 @@ static void accesses_are_counted_as_hardware_does(void)
 	CU_ASSERT(counts[2].requests == 0 && counts[2].sectors == 0 && counts[2].transactions == 8);
 	sum_accesses(&b.code, counts, &sum);
 	CU_ASSERT(!memcmp(&n, &sum, sizeof n));
+	/* 32 lanes with 8 bytes each need two turns: three are one conflict; fewer lanes may need one. */
+	b.code.code[2].bytes = 8;
+	CU_ASSERT_EQUAL(count_accesses(&w, 1, &n), 0);
+	CU_ASSERT_EQUAL(n.shared_conflicts, 2);
+	b.code.code[2].bytes = 4;
 	/* Without addresses the sectors are not known. Everything else is. */
 	paths[0].requests = paths[1].requests = NULL;
 	CU_ASSERT_EQUAL(count_accesses(&w, 2, &n), 0);
