@@ -148,10 +148,21 @@ static const char *limiter_of(const struct estimate *e)
 	return cycle_kind_name(largest_kind_of(e, memory, GS_ARRAY_LEN(memory)));
 }
 
+static bool accesses_global(const struct kernel_code *code)
+{
+	for (uint32_t i = 0; i < code->code_count; i++)
+		if (code_has_accesses(code->code[i].class) && (code->code[i].space == SPACE_global || code->code[i].space == SPACE_generic))
+			return true;
+	return false;
+}
+
 /* Events of OpenCL, and profilers of CUDA programs, do not begin and end with the same things. */
 static double launch_overhead_cycles(const struct gpu *gpu, const struct launch_profile *launch)
 {
-	return (launch->cuda ? gpu->cuda_launch_overhead_ns : gpu->launch_overhead_ns) * gpu->clock_mhz / 1000;
+	double ns = launch->cuda ? gpu->cuda_launch_overhead_ns : gpu->launch_overhead_ns;
+	if (gpu->launch_end_ns > 0 && launch->groups[0] * launch->groups[1] * launch->groups[2] > 1 && gpu->sm_count > 1 && accesses_global(launch->code))
+		ns += gpu->launch_end_ns;
+	return ns * gpu->clock_mhz / 1000;
 }
 
 /* How far off an estimate may be at least. What was not simulated in full is never known better than to a percent. Another launch's

@@ -131,7 +131,9 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, atomic_fast_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                            \
 	  "atomic on global memory that answers at once; 0: atomic_latency")                                            \
 	X(REAL, store_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                                  \
-	  "store, issue to acknowledgement, which a warp needs to retire; 0: when it has left its unit")
+	  "store, issue to acknowledgement, which a warp needs to retire; 0: when it has left its unit")                \
+	X(FLAG, wait_for_stores, "", 0, 1, GPU_DEFAULT("1"),                                                           \
+	  "with the memory hierarchy, a group makes room for the next when its stores are acknowledged; 0: when they have left the SM")
 
 /*
  * The hierarchy after the load/store unit (GPUSIM_MEMORY=hierarchy). What a description leaves out is that of a GPU of
@@ -170,6 +172,10 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	  "to a slice, of stores and atomics: a header, and one per sector; 0: as icnt_slice_flits, by their bytes")   \
 	X(REAL, icnt_sm_store_flits, "flits/cycle", 0, 1024, GPU_DEFAULT("0"),                                         \
 	  "from an SM, of stores: one per sector, and one more if bytes of them are not written; 0: as icnt_sm_flits, by their bytes") \
+	X(REAL, dram_far_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"),                                                \
+	  "that a line of the half of DRAM which is far from an SM takes longer than one of the near half; dram_latency is the mean") \
+	X(REAL, dram_refresh_share, "", 0, 1, GPU_DEFAULT("0"), "of lines of DRAM that find it refreshing; dram_latency is the mean with these")   \
+	X(REAL, dram_refresh_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "for which it does: such a line waits for a part of them, any as likely") \
 	X(REAL, l2_spread_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "that the slice farthest from an SM takes longer than the nearest") \
 	X(REAL, l2_request_cycles, "cycles", 0, 1000, GPU_DEFAULT("0"), "of a slice, per line that is read, beside its sectors") \
 	X(BYTES, l2_slice_bytes, "bytes/cycle", 1, 65536, GPU_DEFAULT("64"), "that a slice reads or writes")            \
@@ -301,7 +307,9 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	GPU_MEMORY(X)                                                                                                  \
 	/* launch and host link */                                                                                     \
 	X(REAL, launch_overhead_ns, "ns", 0, 1e9, GPU_REQUIRED, "from the start of a launch to its first instruction") \
-	X(REAL, cuda_launch_overhead_ns, "ns", 0, 1e9, GPU_DEFAULT("1376"), "the same of CUDA programs, as profilers time kernels") \
+	X(REAL, launch_end_ns, "ns", 0, 1e9, GPU_DEFAULT("0"),                                                         \
+	  "that a launch whose groups access global memory on several SMs takes longer at its end, while stores arrive; 0: it ends when they have") \
+	X(REAL, cuda_launch_overhead_ns, "ns", 0, 1e9, GPU_DEFAULT("1456"), "the same of CUDA programs, as profilers time kernels") \
 	X(REAL, group_turnaround, "cycles", 0, 100000, GPU_DEFAULT("0"),                                               \
 	  "from the end of a group to the first instruction of the next one in its place")                            \
 	X(REAL, group_interval, "cycles", 0, 100000, GPU_DEFAULT("0"), "of an SM, from the start of a group to that of the next") \

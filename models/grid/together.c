@@ -59,6 +59,8 @@ static int serve_sm(struct team *t, uint32_t n)
 	struct ov_sm *sm = t->sms[n];
 	double free_at = t->queue.free_at;
 	uint64_t group = ov_dispatch_next(&t->queue, n, sm, ov_time(sm), team_done_at(t, ov_time(sm)));
+	for (uint32_t i = 0; i < t->count && t->queue.next == t->plan->groups; i++)
+		t->sms[i]->last_groups = true;
 	if (group == OV_NO_GROUP) {
 		sm->no_more = true;
 		t->states[n] = OV_DONE;

@@ -6,7 +6,8 @@
  * ports and lookups leave of l2_latency, for a load alone that hits L2; back from an atomic, what they leave of
  * atomic_latency. No request is answered before a round trip has passed: SMs run that long by themselves, and then all
  * requests are served in the order of their times. Slices are not equally far from an SM: the way back takes up to half of l2_spread_cycles
- * more or less, evenly over the lines, and in another order for each SM.
+ * more or less, evenly over the lines, and in another order for each SM. What comes from DRAM is likewise from its near or its far half: each
+ * SM has one half of the lines near, and dram_far_cycles are between them.
  *
  * A part of the GPU's SMs gets that part of everything. Channels and slices come in whole numbers; their speeds make up for
  * the rest.
@@ -59,6 +60,7 @@ struct memory_system {
 	uint32_t sms, forward, back, atomic_back; /* cycles of the way; back: of loads and stores */
 	uint64_t flit_ticks_sm, flit_ticks_slice, flit_ticks_store; /* store: 0: as all others */
 	uint64_t miss_ticks, store_ticks_sm; /* of an SM's port; 0: by flits */
+	uint32_t far;    /* cycles: dram_far_cycles, as far as what is before DRAM takes half as many */
 	uint32_t spread; /* cycles: l2_spread_cycles, as far as the way back has as many */
 	struct port *from_sm;
 	struct network *requests, *answers;
@@ -130,6 +132,8 @@ static void set_ways(struct memory_system *m)
 	uint64_t last = bursts > serial + d->burst ? bursts - serial : d->burst;
 	double own = (double)(d->open + d->column + last) / MEMORY_TICKS;
 	double more = gpu->dram_latency - gpu->l2_latency - own;
+	m->far = more > 0 ? (uint32_t)fmin(gpu->dram_far_cycles, 2 * more) : 0;
+	more -= m->far / 2.0 + gpu->dram_refresh_share * gpu->dram_refresh_cycles / 2;
 	m->config.dram_pipe = more > 0 ? (uint64_t)(more * MEMORY_TICKS) : 0;
 }
 
@@ -402,13 +406,25 @@ static void add_waits(struct memory_system *m, const struct memory_request *r)
 	m->waited_dram += dram > least ? dram - least : 0;
 }
 
+/* What a line of DRAM takes longer than one of the near half that finds it ready. */
+static uint64_t more_from_dram(const struct memory_system *m, uint64_t line, uint32_t sm)
+{
+	enum { WHOLE = 1 << 16 };
+	uint64_t chance = hash_number(line), far = ((chance >> 32) + sm) % 2 ? m->far : 0;
+	if (chance % WHOLE >= (uint64_t)(m->gpu->dram_refresh_share * WHOLE))
+		return far;
+	return far + (uint64_t)((double)(chance / WHOLE % WHOLE) / WHOLE * m->gpu->dram_refresh_cycles);
+}
+
 /* Where on the chip the SM and a line are is not known: by chance, so that loops that go from line to line are not long at one of them. */
 static uint64_t way_back(const struct memory_system *m, const struct memory_request *r)
 {
-	uint64_t way = r->kind == MEMORY_ATOMIC ? m->atomic_back : m->back;
+	uint64_t way = r->kind == MEMORY_ATOMIC ? m->atomic_back : m->back, line = r->address / m->gpu->l2_line_bytes;
+	if (r->queued_dram)
+		way += more_from_dram(m, line, r->sm);
 	if (!m->spread)
 		return way;
-	uint64_t more = hash_number((r->address / m->gpu->l2_line_bytes) ^ (uint64_t)r->sm << 40) % (m->spread + 1);
+	uint64_t more = hash_number(line ^ (uint64_t)r->sm << 40) % (m->spread + 1);
 	return way + more > m->spread / 2 + 1 ? way + more - m->spread / 2 : 1;
 }
 

@@ -97,7 +97,11 @@ static bool leaving_full(struct ov_sm *sm)
 	return o->leaving_count == size;
 }
 
-static void send_request(struct ov_sm *sm, enum memory_kind kind, uint64_t address, uint32_t sectors, uint32_t bytes, uint32_t lanes,
+/* A bit of an answer's id: it is for an access, not for an entry of L1. */
+enum { FOR_ACCESS = 1u << 31 };
+
+/* Returns the cycle in which it leaves the SM. */
+static uint64_t send_request(struct ov_sm *sm, enum memory_kind kind, uint64_t address, uint32_t sectors, uint32_t bytes, uint32_t lanes,
                  uint32_t id, uint64_t cycle)
 {
 	struct ov_memory *o = sm->memory;
@@ -111,10 +115,26 @@ static void send_request(struct ov_sm *sm, enum memory_kind kind, uint64_t addre
 	}
 	int rc = memory_send(o->system, &r);
 	sm->error = sm->error ? sm->error : rc;
+	return r.time / MEMORY_TICKS;
 }
 
-/* A bit of an answer's id: it is for an access, not for an entry of L1. */
-enum { FOR_ACCESS = 1u << 31 };
+/* Whether nothing waits for a store once it has left. A launch ends when all stores have arrived: its last groups wait
+ * for theirs, unless its own end takes as long. */
+static bool is_posted(const struct ov_sm *sm)
+{
+	return !gpu_of(sm)->wait_for_stores && (!sm->last_groups || gpu_of(sm)->launch_end_ns > 0);
+}
+
+static void send_store(struct ov_sm *sm, const struct ov_part *p)
+{
+	struct ov_access *a = &sm->memory->accesses[p->access];
+	bool posted = is_posted(sm);
+	uint64_t left = send_request(sm, MEMORY_WRITE, p->address, p->sectors, p->bytes, 0, posted ? OV_NONE : p->access | FOR_ACCESS, sm->now + 1);
+	if (posted)
+		a->last = max_u64(a->last, left);
+	else
+		a->waits++;
+}
 
 static bool is_cached(const struct ov_sm *sm, const struct ov_part *p)
 {
@@ -169,10 +189,8 @@ static bool look_up(struct ov_sm *sm, const struct ov_part *p)
 	if (!p->store)
 		return look_up_load(sm, p);
 	bool whole = p->bytes >= bytes_of(p->sectors);
-	if (l1_store(o->l1, p->address, p->sectors, whole, p->local)) {
-		send_request(sm, MEMORY_WRITE, p->address, p->sectors, p->bytes, 0, p->access | FOR_ACCESS, sm->now + 1);
-		o->accesses[p->access].waits++;
-	}
+	if (l1_store(o->l1, p->address, p->sectors, whole, p->local))
+		send_store(sm, p);
 	return true;
 }
 

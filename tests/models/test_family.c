@@ -193,6 +193,14 @@ static void test_overhead_by_api(void)
 	CU_ASSERT_DOUBLE_EQUAL(opencl.by[CYCLES_launch], 2100, 1e-6);
 	CU_ASSERT_DOUBLE_EQUAL(cuda.by[CYCLES_launch], 700, 1e-6);
 	CU_ASSERT_DOUBLE_EQUAL(opencl.time_ns - cuda.time_ns, 2000, 1e-6);
+	/* Another 1 us where several groups access global memory. */
+	gpu.launch_end_ns = 1000;
+	for (int n = 0; n < 3; n++) {
+		launch.groups[0] = n == 1 ? 1 : 200;
+		two_blocks.code.code[4].space = n == 2 ? SPACE_shared : SPACE_global; /* its only access */
+		CU_ASSERT_EQUAL_FATAL(model_between(&gpu, &launch, &options, &between, &cuda, &err), 0);
+		CU_ASSERT_DOUBLE_EQUAL(cuda.by[CYCLES_launch], n ? 700 : 1400, 1e-6);
+	}
 }
 
 /* 4096 work-items are 128 warps. Where the longest does 100 and all together 512, it does 25 times the mean; with 200 of 8192, about 3 times. */

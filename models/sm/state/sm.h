@@ -30,6 +30,7 @@ struct ov_sm {
 	uint64_t group_start;   /* of the last that did, or will */
 	uint32_t line_miss; /* cycles; 0: lines of instructions are always there */
 	bool moved, recheck, no_more, started;
+	bool last_groups; /* no group of the launch waits for a place, on any SM */
 	bool settled, woken, skipped; /* no stage can do anything until it is woken, or wake_at has come; nor did */
 	uint64_t wake_at;
 	int error;

@@ -60,7 +60,7 @@ static void latencies_are_those_of_the_description(void)
 	const uint64_t addresses[] = {1 << 20, 1 << 20, 1 << 24, 1 << 24, (1 << 20) + 128};
 	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++) {
 		static struct scene s;
-		run_loads(&s, names[i], "l1_caches_global=1,icache_line_instructions=0,l2_spread_cycles=0", addresses, 5, &warm, 1);
+		run_loads(&s, names[i], "l1_caches_global=1,icache_line_instructions=0,l2_spread_cycles=0,dram_far_cycles=0,dram_refresh_share=0", addresses, 5, &warm, 1);
 		CU_ASSERT_DOUBLE_EQUAL(distance(&s, 0), s.gpu.l2_latency, 1);
 		CU_ASSERT_DOUBLE_EQUAL(distance(&s, 1), s.gpu.l1_latency, 1);
 		CU_ASSERT_DOUBLE_EQUAL(distance(&s, 2), s.gpu.dram_latency, 2);
@@ -89,6 +89,92 @@ static void atomics_take_their_latency(void)
 			CU_ASSERT_DOUBLE_EQUAL(distance(&s, n), latency, 1);
 		CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.atomics, 3, 0);
 	}
+}
+
+enum { DRAM_LINES = 40 };
+
+/* Loads of lines that L2 does not have, by an H200 with these keys. */
+static void load_from_dram(struct scene *s, const char *keys)
+{
+	uint64_t addresses[DRAM_LINES];
+	char overrides[160];
+	for (uint32_t i = 0; i < DRAM_LINES; i++)
+		addresses[i] = (1ull << 30) + (uint64_t)i * 65536;
+	snprintf(overrides, sizeof overrides, "icache_line_instructions=0,l2_spread_cycles=0,l2_warm=0,%s", keys);
+	run_loads(s, "h200", overrides, addresses, DRAM_LINES, NULL, 0);
+}
+
+/* An H200 takes 540 cycles for some lines of DRAM and 720 for others, about as many. */
+static void half_of_dram_is_far(void)
+{
+	static struct scene s;
+	uint32_t far = 0;
+	load_from_dram(&s, "dram_far_cycles=180,dram_refresh_share=0");
+	for (uint32_t i = 0; i < DRAM_LINES; i++) {
+		bool is_far = distance(&s, i) > s.gpu.dram_latency;
+		CU_ASSERT_DOUBLE_EQUAL(distance(&s, i), s.gpu.dram_latency + (is_far ? 90 : -90), 3);
+		far += is_far;
+	}
+	CU_ASSERT_TRUE(far > DRAM_LINES / 4 && far < DRAM_LINES * 3 / 4);
+}
+
+/* If all lines find DRAM refreshing, they wait for 0 to 400 cycles, 200 in the mean; if a quarter does, that quarter, and the others take 50 less than all do. */
+static void refreshes_hold_up_some_lines(void)
+{
+	static struct scene s;
+	double sum = 0, least = 1e9, most = 0;
+	load_from_dram(&s, "dram_far_cycles=0,dram_refresh_share=1,dram_refresh_cycles=400");
+	for (uint32_t i = 0; i < DRAM_LINES; i++) {
+		double d = distance(&s, i) - s.gpu.dram_latency;
+		sum += d, least = d < least ? d : least, most = d > most ? d : most;
+	}
+	CU_ASSERT_TRUE(least >= -203 && least < -120 && most <= 203 && most > 120);
+	CU_ASSERT_DOUBLE_EQUAL(sum / DRAM_LINES, 0, 60);
+	uint32_t held = 0;
+	load_from_dram(&s, "dram_far_cycles=0,dram_refresh_share=0.25,dram_refresh_cycles=400");
+	for (uint32_t i = 0; i < DRAM_LINES; i++)
+		held += fabs(distance(&s, i) - (s.gpu.dram_latency - 50)) > 3;
+	CU_ASSERT_TRUE(held > 3 && held < 20);
+}
+
+/* Groups that come to one SM of an H200 one after the other, and store a line each. */
+static double storing_groups(const char *keys, uint64_t groups)
+{
+	static struct scene s;
+	const struct memory_range warm = {.address = 1 << 20, .bytes = 1 << 12, .traffic = 1};
+	const struct memory_part line = {.address = 1 << 20, .sectors = 15, .bytes = 128};
+	const uint32_t first[] = {0, 1}, zero = 0;
+	const uint16_t one = 1;
+	char overrides[256];
+	snprintf(overrides, sizeof overrides, "icache_line_instructions=0,l2_spread_cycles=0,group_turnaround=0,grid_interval=0,%s", keys);
+	scene_start(&s, "h200", overrides);
+	build_memory(&s.code, CODE_store, SPACE_global, "<- 1 2");
+	scene_exit(&s);
+	struct path_requests requests = {first, &line};
+	struct warp_path path = {.blocks = &zero, .block_count = 1, .accesses = &one, .access_count = 1, .requests = &requests};
+	struct launch_warps launch = {.code = &s.code.code, .paths = &path, .path_count = 1, .groups = groups, .warps_per_group = 1,
+	                              .path_of = &zero, .pattern_groups = 1, .warm = &warm, .warm_count = 1};
+	s.options.hierarchy = true;
+	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing, NULL), 0);
+	return s.timing.cycles;
+}
+
+/*
+ * By default, a group's place is free when L2 has answered its store, after the time to L2 and back. On an H200 it is when the store has
+ * left, some 20 cycles after its issue (stall_drain of Nsight Compute). A launch ends with the answers, unless its own end takes as long.
+ */
+static void groups_make_room_when_their_stores_have_left(void)
+{
+	struct gpu gpu = test_gpu("h200", NULL);
+	double there = gpu.l2_latency - gpu.l1_latency;
+	double alone = storing_groups("wait_for_stores=1", 1), waits = storing_groups("wait_for_stores=1", 11);
+	CU_ASSERT_FALSE(gpu.wait_for_stores);
+	CU_ASSERT_EQUAL(storing_groups("wait_for_stores=0,launch_end_ns=0", 1), alone);
+	CU_ASSERT_TRUE((waits - alone) / 10 > there);
+	double leaves = (storing_groups("wait_for_stores=0,launch_end_ns=0", 11) - alone) / 10;
+	CU_ASSERT_TRUE(leaves > 5 && leaves < 70);
+	CU_ASSERT_TRUE(storing_groups("wait_for_stores=0,launch_end_ns=175", 1) < alone - there / 2);
+	CU_ASSERT_TRUE(test_gpu("qv100", NULL).wait_for_stores && test_gpu("gtx480", NULL).wait_for_stores);
 }
 
 /*
@@ -149,6 +235,9 @@ void add_memory_of_warps_tests(void)
 	CU_pSuite s = CU_add_suite("memory of warps", NULL, NULL);
 	CU_ADD_TEST(s, latencies_are_those_of_the_description);
 	CU_ADD_TEST(s, atomics_take_their_latency);
+	CU_ADD_TEST(s, half_of_dram_is_far);
+	CU_ADD_TEST(s, refreshes_hold_up_some_lines);
+	CU_ADD_TEST(s, groups_make_room_when_their_stores_have_left);
 	CU_ADD_TEST(s, sectors_on_their_way_are_hits);
 	CU_ADD_TEST(s, a_larger_l2_is_not_slower);
 	CU_ADD_TEST(s, without_requests_memory_is_perfect);
