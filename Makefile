@@ -341,8 +341,8 @@ $(O)/fuzz/sass: $(FUZZ_SASS_OBJ)
 	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
 
 # What gpusim-cc does with a CUDA module: reader, lifter, and the tables that it writes. No LLVM is needed.
-FUZZ_LIFTER_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/lifter.c $(addprefix runtime/cc/,lifted.c lifted_tables.c lifted_targets.c options.c) \
-	$(wildcard analysis/mapping/*.c analysis/machine/*.c annotator/count/*.c annotator/lift/*.c annotator/opcodes/*.c) $(PTX) models/code/code.c $(BASE)) \
+FUZZ_LIFTER_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/lifter.c $(addprefix runtime/cc/,lifted.c lifted_tables.c lifted_targets.c options.c assemble.c) \
+	$(wildcard analysis/mapping/*.c analysis/machine/*.c annotator/count/*.c annotator/lift/*.c annotator/opcodes/*.c analysis/assembled/*.c) $(PTX) models/code/code.c $(BASE)) \
 	$(O)/obj/builtin_annotator.o $(O)/obj/builtin_lift.o
 
 # A function without instructions has no array of them, and C forbids to add 0 to NULL.

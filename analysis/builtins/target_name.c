@@ -14,3 +14,8 @@ bool target_is_machine(const char *name)
 	size_t length = strlen(name);
 	return length >= sizeof word - 1 && !strcmp(name + length - (sizeof word - 1), word);
 }
+
+bool target_is_assembled(const char *name)
+{
+	return target_is_machine(name) && strstr(name, ":machine:");
+}

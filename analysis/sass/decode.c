@@ -74,6 +74,7 @@ static void find_flow(const struct word *w, unsigned arch, uint64_t at, struct s
 		if (flows[i].bits == (out->opcode & BASE_BITS)) {
 			out->flow = flows[i].flow;
 			out->target = flows[i].has_target ? find_target(w, arch, at, flows[i].split) : -1;
+			out->conditional = out->predicate != SASS_PT || out->negated || field(w, 87, 4) != SASS_PT;
 		}
 }
 

@@ -43,6 +43,7 @@ struct sass_instruction {
 	uint8_t wait_mask; /* a bit for each barrier */
 	uint8_t reuse;     /* bit 0: Ra, 1: Rb, 2: Rc */
 	uint8_t flow;      /* enum sass_flow */
+	bool conditional;  /* lanes may go on instead: it is under a predicate, or a branch has one as its operand */
 	int64_t target;    /* byte in its code; -1: none, or not known */
 	uint8_t bytes;     /* of an access to memory: per lane; 0: none */
 	uint8_t results;   /* registers from `result` on that it writes; 0: none */

@@ -61,6 +61,7 @@ struct code_instruction {
 	uint32_t line; /* in the user's file, from .loc; 0: not known */
 	uint16_t column;
 	uint16_t file; /* index of kernel_code.files */
+	uint8_t stall; /* cycles until what it writes is there, as the assembler has decided; 0: as long as its class takes */
 	uint32_t opcode; /* offset in kernel_code.strings: the opcode with its modifiers */
 	int32_t address; /* of memory classes: the node that computes it, or -1: not known */
 	/* Of memory classes: the place of the source that it accesses memory for (struct trace_site), or -1: not known. An
@@ -183,6 +184,7 @@ struct kernel_code {
 	uint32_t local_bytes;  /* private arrays and spills, per thread */
 	uint32_t counter_count; /* source counters: the terms' lower indices; source blocks come first among them */
 	uint32_t site_count;    /* of the source's sites, which instructions name */
+	uint32_t assembled;     /* 1: `machine` is what the target's assembler made; registers have the numbers of the machine's */
 
 	struct code_instruction *code;
 	uint16_t *operands;

@@ -208,6 +208,11 @@ struct instruction_cost gpu_instruction_cost(const struct gpu *gpu, const struct
 	struct timing t = class_timing(gpu, i);
 	if (gpu->control_units && is_control((enum code_class)i->class))
 		t.initiation = LEAST_INITIATION;
+	if (i->stall)
+		return (struct instruction_cost){.unit = class_unit(gpu, i),
+		                                 .latency = max_double((double)i->stall - gpu->pipeline_latency, 0),
+		                                 .initiation = t.initiation,
+		                                 .distance = i->stall};
 	bool reads = i->reads || gpu->pipeline_latency < 1;
 	return (struct instruction_cost){.unit = class_unit(gpu, i),
 	                                 .latency = t.latency,

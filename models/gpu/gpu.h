@@ -44,8 +44,9 @@ enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT }
 #undef GPU_LIBRARY
 
 /* What the models time: PTX instructions, as a simulator of PTX executes them, or those that the assembler makes of them
- * (analysis/machine/machine.h). auto: sass from sm_70 on where the library is the vendor's, else ptx. */
-#define GPU_MACHINE_CODES(X) X(auto) X(ptx) X(sass)
+ * (analysis/machine/machine.h). auto: sass from sm_70 on where the library is the vendor's, else ptx. machine: as sass, and where ptxas is
+ * found, what it makes of the PTX (analysis/assembled/assembled.h). */
+#define GPU_MACHINE_CODES(X) X(auto) X(ptx) X(sass) X(machine)
 
 #define GPU_CODE(word) GPU_CODE_##word,
 enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
@@ -213,7 +214,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(LIBRARY, math_library, "", 0, GPU_MATH_LIBRARY_COUNT - 1, GPU_DEFAULT("vendor"),                             \
 	  "functions of mathematics: vendor or libclc")                                                                \
 	X(CODE, machine_code, "", 0, GPU_MACHINE_CODE_COUNT - 1, GPU_DEFAULT("auto"),                                  \
-	  "instructions that are timed: ptx or sass; auto: by arch and math_library")                                  \
+	  "instructions that are timed: ptx, sass, or machine: those of ptxas where it is found; auto: by arch and math_library") \
 	X(COUNT, sm_count, "SMs", 1, 1024, GPU_REQUIRED, "streaming multiprocessors")                                  \
 	X(COUNT, warp_size, "threads", 1, 128, GPU_REQUIRED, "threads of a warp")                                      \
 	X(REAL, clock_mhz, "MHz", 1, 10000, GPU_REQUIRED, "core clock that all cycles count")                          \

@@ -18,6 +18,10 @@ struct written {
 	uint16_t *accesses, *waits;
 	uint32_t *first; /* of requests */
 	struct path_requests requests;
+	/* Where the assembler has changed the order of accesses: the parts in their new order. NULL: as they were */
+	struct memory_part *parts;
+	size_t part_count, part_room;
+	bool failed; /* out of memory */
 	/* Of a path with gaps: */
 	struct path_gap *gaps;
 	struct round_shift *shifts; /* of all gaps, one after the other */
@@ -179,6 +183,22 @@ static size_t find_access(const struct machine_writer *w, size_t at, size_t firs
 	return first + place->rank;
 }
 
+/* The parts of the path's request `from`, after those that were written before. */
+static void write_parts(struct machine_writer *w, size_t n, size_t from)
+{
+	const struct path_requests *r = w->path->requests;
+	struct written *to = w->to;
+	to->first[n] = (uint32_t)to->part_count;
+	for (uint32_t i = from == SIZE_MAX ? 0 : r->first[from]; from != SIZE_MAX && i < r->first[from + 1]; i++) {
+		if (!gs_reserve(&to->parts, to->part_count, &to->part_room, sizeof *to->parts)) {
+			to->failed = true;
+			break;
+		}
+		to->parts[to->part_count++] = r->parts[i];
+	}
+	to->first[n + 1] = (uint32_t)to->part_count;
+}
+
 static void write_access(struct machine_writer *w, size_t from)
 {
 	size_t n = w->access_count++;
@@ -190,6 +210,10 @@ static void write_access(struct machine_writer *w, size_t from)
 		w->to->waits[n] = from == SIZE_MAX ? 0 : w->path->waits[from];
 	if (!w->to->first)
 		return;
+	if (w->in->code->assembled) {
+		write_parts(w, n, from);
+		return;
+	}
 	/* Parts keep their order: what is left out, parameters and lanes that are off, has none. */
 	w->to->first[n] = from == SIZE_MAX ? (n ? w->to->first[n] : 0) : w->path->requests->first[from];
 	w->to->first[n + 1] = from == SIZE_MAX ? w->to->first[n] : w->path->requests->first[from + 1];
@@ -390,13 +414,13 @@ static int make_path(const struct launch_warps *in, struct machine_store *s, uin
 		result = write_gaps(&w);
 	}
 	end_gaps(&w);
-	if (result)
-		return result;
+	if (result || to->failed)
+		return result ? result : -ENOMEM;
 	s->paths[p] = (struct warp_path){.blocks = to->blocks, .block_count = w.block_count, .accesses = to->accesses,
 	                                 .waits = to->waits, .access_count = w.access_count, .gaps = to->gaps,
 	                                 .gap_count = path->gap_count, .weights = to->weights};
 	if (path->requests) {
-		to->requests = (struct path_requests){to->first, path->requests->parts};
+		to->requests = (struct path_requests){to->first, in->code->assembled ? to->parts : path->requests->parts};
 		s->paths[p].requests = &to->requests;
 	}
 	double before = path_instructions(in->code, path);
@@ -494,6 +518,7 @@ void machine_paths_free(struct machine_paths *m)
 		free(s->written[p].accesses);
 		free(s->written[p].waits);
 		free(s->written[p].first);
+		free(s->written[p].parts);
 		free(s->written[p].gaps);
 		free(s->written[p].shifts);
 		free(s->written[p].weights);

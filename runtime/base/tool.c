@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -33,6 +34,18 @@ const char *clang_path(void)
 	if (chosen && *chosen)
 		return chosen;
 	return on_path("clang-19") ? "clang-19" : "/usr/lib/llvm-19/bin/clang";
+}
+
+const char *ptxas_path(void)
+{
+	static char path[4096];
+	const char *home = getenv("CUDA_HOME");
+	if (on_path("ptxas"))
+		return "ptxas";
+	if (home && *home && snprintf(path, sizeof path, "%s/bin/ptxas", home) < (int)sizeof path && !access(path, X_OK))
+		return path;
+	snprintf(path, sizeof path, "/usr/local/cuda/bin/ptxas");
+	return access(path, X_OK) ? NULL : path;
 }
 
 int folder_create(char **path, struct gs_error *err)
@@ -102,13 +115,13 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
 	return failed ? -ENOMEM : 0;
 }
 
-static int start(const struct clang_run *run, pid_t *pid)
+static int start(const char *program, const struct clang_run *run, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	struct words argv = {0};
 	int result;
-	words_add(&argv, clang_path());
+	words_add(&argv, program);
 	for (size_t i = 0; run->args[i]; i++)
 		words_add(&argv, run->args[i]);
 	posix_spawn_file_actions_init(&actions);
@@ -126,7 +139,7 @@ int clang_run(const struct clang_run *run, struct gs_error *err)
 {
 	char text[400];
 	pid_t pid;
-	int status, result = start(run, &pid);
+	int status, result = start(clang_path(), run, &pid);
 	if (result)
 		return gs_fail(err, -result, "cannot run %s: %s", clang_path(), strerror(-result));
 	while (waitpid(pid, &status, 0) < 0)
@@ -141,4 +154,44 @@ int clang_run(const struct clang_run *run, struct gs_error *err)
 		return gs_fail(err, ENOENT, "cannot run %s", clang_path());
 	first_error(run->messages, text, sizeof text);
 	return gs_fail(err, EINVAL, "%s", text);
+}
+
+/* Waits for the process, for so long at most. */
+static int wait_for(pid_t pid, unsigned seconds, int *status)
+{
+	struct timespec step = {.tv_nsec = 1000000};
+	uint64_t waited = 0, most = (uint64_t)seconds * 1000000000u;
+	pid_t ended;
+	while (!(ended = waitpid(pid, status, WNOHANG)) || (ended < 0 && errno == EINTR)) {
+		if (waited > most) {
+			kill(pid, SIGKILL);
+			while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+				;
+			return -ETIME;
+		}
+		nanosleep(&step, NULL);
+		waited += (uint64_t)step.tv_nsec;
+		step.tv_nsec = step.tv_nsec < 16000000 ? step.tv_nsec * 2 : step.tv_nsec;
+	}
+	return ended < 0 ? -errno : 0;
+}
+
+int tool_run(const char *program, const struct clang_run *run, unsigned seconds, struct gs_error *err)
+{
+	struct gs_buf said = {0};
+	pid_t pid;
+	int status, result = start(program, run, &pid);
+	if (result)
+		return gs_fail(err, -result, "cannot run %s: %s", program, strerror(-result));
+	result = wait_for(pid, seconds, &status);
+	if (result)
+		return gs_fail(err, -result, result == -ETIME ? "%s took longer than %u s" : "cannot wait for %s", program, seconds);
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return 0;
+	if (gs_read_file(run->messages, &said, NULL) || !said.len)
+		gs_fail(err, EINVAL, "%s failed without a message", program);
+	else
+		gs_fail(err, EINVAL, "%.*s", (int)strcspn(said.data, "\r\n"), said.data);
+	gs_buf_free(&said);
+	return -EINVAL;
 }

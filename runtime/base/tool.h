@@ -1,5 +1,5 @@
 /*
- * Running clang: finding it, a private folder for its files, and one run of it.
+ * Running clang and NVIDIA's assembler: finding them, a private folder for their files, and one run.
  *
  * gpusim-cc and the folder analysis, which it links, use this. The guest's process never does.
  */
@@ -11,6 +11,9 @@
 /* $GPUSIM_CLANG, or clang-19 in $PATH, or the place where distributions put it: the first that there is. */
 const char *clang_path(void);
 
+/* $PATH, $CUDA_HOME/bin and /usr/local/cuda/bin: the first that has NVIDIA's assembler. NULL: it is not found. The result is valid until the next call. */
+const char *ptxas_path(void);
+
 struct clang_run {
 	const char *const *args;      /* NULL-terminated, without the program's name */
 	const char *cwd;              /* NULL: the present one */
@@ -21,6 +24,8 @@ struct clang_run {
 /* Runs clang and waits for it. Returns -EINVAL where clang rejects the program; *err is then its first error as
  * FILE:LINE:COLUMN: TEXT. */
 int clang_run(const struct clang_run *run, struct gs_error *err);
+/* Runs another program in the same way. -ETIME: it took longer than `seconds` and was stopped. -EINVAL: it failed; *err is its first line. */
+int tool_run(const char *program, const struct clang_run *run, unsigned seconds, struct gs_error *err);
 
 /* Creates a private folder below $TMPDIR. The caller frees *path after folder_remove. */
 int folder_create(char **path, struct gs_error *err);

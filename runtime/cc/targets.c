@@ -4,6 +4,7 @@
 
 #include "analysis/builtins/builtins.h"
 #include "analysis/builtins/target_name.h"
+#include "runtime/cc/assemble.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -242,8 +243,8 @@ static void write_library(const struct compile_target *t, const struct kernel_en
 	gs_buf_free(&list);
 }
 
-static void write_kernel(const struct compile_target *t, const struct kernel_entry *k, struct source *s, struct gs_buf *section,
-                         struct gs_pack *result)
+static void write_kernel(const struct compile_target *t, const struct kernel_entry *k, struct source *s, const struct assembled_module *machine,
+                         struct gs_buf *section, struct gs_pack *result)
 {
 	struct kernel_code *code = NULL;
 	struct gs_error err = {""};
@@ -252,6 +253,7 @@ static void write_kernel(const struct compile_target *t, const struct kernel_ent
 		gs_buf_printf(section, "kernel %s failure %.*s\n", k->name, (int)strcspn(err.text, "\n"), err.text);
 		return;
 	}
+	assemble_kernel(machine, t->module, k->name, t->arch, false, code, section);
 	gs_buf_printf(section, "kernel %s instructions=%u shared_bytes=%u registers=%u\n", k->name, code->instructions,
 	              code->shared_bytes, code->registers);
 	write_library(t, k, section);
@@ -270,18 +272,22 @@ static void write_target(const struct compile_target *t, const struct annotation
 	struct gs_buf section = {0}, clean = {0};
 	struct gs_error err = t->err;
 	struct source s = {0};
+	struct assembled_module machine = {.there = false};
 	bool failed = t->failed || source_make(a, &s, &err);
+	if (!failed)
+		assemble(t->ptx.data, t->ptx.len, t->module, t->arch, &machine);
 	gs_buf_printf(&section, "%s\n", t->arch);
 	if (failed)
 		gs_buf_printf(&section, "failure %.*s\n", (int)strcspn(err.text, "\n"), err.text);
 	for (size_t i = 0; i < count && !failed; i++)
-		write_kernel(t, &kernels[i], &s, &section, result);
+		write_kernel(t, &kernels[i], &s, &machine, &section, result);
 	if (!failed)
 		ptx_without_probes(t->ptx.data, t->ptx.len, &clean);
 	gs_pack_add(result, "target", section.data, section.len);
 	gs_pack_add(result, "ptx", clean.data ? clean.data : "", clean.len);
 	result->failed |= section.failed || clean.failed;
 	source_free(&s);
+	assembled_module_free(&machine);
 	gs_buf_free(&section);
 	gs_buf_free(&clean);
 }

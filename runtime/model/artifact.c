@@ -30,6 +30,7 @@ void artifact_release(struct artifact *a)
 			if (a->kernels[i].estimates[t])
 				a->free_estimates(a->kernels[i].estimates[t]);
 			free(a->kernels[i].library[t]);
+			free(a->kernels[i].selected[t]);
 		}
 	}
 	free(a->terms);
@@ -341,6 +342,16 @@ static void take_library(struct artifact *a, int arch, char *line)
 	k->library[arch] = grown;
 }
 
+/* "code KERNEL selected WHY" */
+static void take_selected(struct artifact *a, int arch, const char *line)
+{
+	char name[NAME_BYTES];
+	int skip = 0;
+	struct artifact_kernel *k = sscanf(line, "code %16383s selected %n", name, &skip) == 1 && skip ? artifact_kernel(a, name) : NULL;
+	if (k && !k->selected[arch])
+		k->selected[arch] = strdup(line + skip);
+}
+
 static void take_target(const struct simulation *sim, struct artifact *a, char *text)
 {
 	char *save, *line = strtok_r(text, "\n", &save);
@@ -348,6 +359,7 @@ static void take_target(const struct simulation *sim, struct artifact *a, char *
 	while (arch >= 0 && (line = strtok_r(NULL, "\n", &save))) {
 		take_failure(a, arch, line);
 		take_library(a, arch, line);
+		take_selected(a, arch, line);
 	}
 }
 

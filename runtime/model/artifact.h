@@ -33,6 +33,7 @@ struct artifact_kernel {
 	char *failure[MAX_TARGETS];            /* why */
 	struct kernel_estimates *estimates[MAX_TARGETS]; /* runtime/estimates, by target */
 	char *library[MAX_TARGETS];            /* lines: functions that a table costs; NULL when there are none */
+	char *selected[MAX_TARGETS];           /* why selected code stands for the machine's, which was wanted; NULL: it does not */
 	struct proof *proofs;                    /* proof.h */
 	struct launches_alike *shapes;           /* of its launches (trace_shapes.h), those in use first */
 	uint64_t shape_count;                  /* that there ever were */

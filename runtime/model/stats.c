@@ -131,6 +131,17 @@ static bool knows_a_buffer(const struct launch_record *l)
 	return known || !any;
 }
 
+/* Which instructions were timed. */
+static void take_code(struct target_stats *s, const struct launch_result *r, size_t target)
+{
+	const struct artifact_kernel *facts = r->launch->facts;
+	unsigned arch = r->sim->targets[target].arch;
+	const struct kernel_code *code = facts->code[arch];
+	s->code = !code->machine_block_count ? "ptx" : code->assembled ? "machine" : "selected";
+	if (facts->selected[arch] && !s->selected)
+		s->selected = strdup(facts->selected[arch]);
+}
+
 void stats_add_launch(const struct launch_result *r)
 {
 	struct stats *stats = &r->sim->stats;
@@ -146,6 +157,8 @@ void stats_add_launch(const struct launch_result *r)
 			add_estimate(s, r, t);
 		if (r->estimated[t] && library && !s->library)
 			s->library = strdup(library);
+		if (r->estimated[t])
+			take_code(s, r, t);
 		if (!r->estimated[t])
 			failure = r->failure[t];
 	}

@@ -24,6 +24,14 @@ unsigned target_arch(struct simulation *sim, const struct gpu *gpu)
 	return (unsigned)sim->arch_count++;
 }
 
+/* GPUSIM_CODE, for GPUs whose machine code is timed. */
+static void choose_code(const struct simulation *sim, struct gpu *gpu)
+{
+	enum { CHOICE_AUTO, CHOICE_MACHINE, CHOICE_SELECTED }; /* as in options.def */
+	if (sim->options.code.number != CHOICE_AUTO && gpu_times_machine_code(gpu))
+		gpu->machine_code = sim->options.code.number == CHOICE_MACHINE ? GPU_CODE_machine : GPU_CODE_sass;
+}
+
 static int add_target(struct simulation *sim, const char *name, struct gs_error *err)
 {
 	if (sim->target_count == MAX_TARGETS)
@@ -37,6 +45,7 @@ static int add_target(struct simulation *sim, const char *name, struct gs_error 
 	}
 	if (failed)
 		return failed;
+	choose_code(sim, &t->gpu);
 	t->arch = target_arch(sim, &t->gpu);
 	sim->target_count++;
 	return 0;

@@ -252,6 +252,26 @@ static void tell_library(const struct notes *n)
 	gs_buf_free(&list);
 }
 
+/* Kernels whose machine code was wanted (GPUSIM_CODE=machine) and is not what was timed: once per reason. */
+static void tell_selected(const struct notes *n)
+{
+	for (size_t g = 0; g < n->sim->target_count; g++)
+		for (size_t i = 0; i < n->count; i++) {
+			const char *why = n->kernels[i]->by_target[g].selected;
+			struct kernel_names kernels = {.count = 0};
+			bool told = false;
+			for (size_t k = 0; why && k < n->count; k++) {
+				const char *other = n->kernels[k]->by_target[g].selected;
+				told |= k < i && other && !strcmp(other, why);
+				if (other && !strcmp(other, why))
+					add_name(&kernels, n->kernels[k]->name);
+			}
+			if (kernels.count && !told)
+				tell(n, "selected_code", "selected code instead of the machine's on %s for %s: %s", n->sim->targets[g].gpu.name, names_of(&kernels), why);
+			gs_buf_free(&kernels.text);
+		}
+}
+
 static struct sampling_stats sampling_of(const struct stats *stats, size_t target)
 {
 	struct sampling_stats all = {0};
@@ -341,6 +361,7 @@ void notes_tell(const struct simulation *sim, size_t most, note_fn *say, void *d
 	tell_stand_ins(&n);
 	tell_l2(&n);
 	tell_library(&n);
+	tell_selected(&n);
 	tell_sampling(&n);
 	tell_not_counted(&n);
 	tell_budget(&n);

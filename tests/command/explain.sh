@@ -224,6 +224,21 @@ PTX
 		refused "no PTX of a kernel 'lop'" loop.ptx --kernel lop
 }
 
+# The machine's own code, by an assembler that writes what ptxas has written for this text (tests/analysis/sass), so that none is needed here.
+machine_code() {
+	local sass=$here/../analysis/sass
+	cp "$sass/walk.ptx" . && mkdir -p bin &&
+		printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp "%s" "$2"\n' "$sass/walk-explained-sm_90.cubin" >bin/ptxas && chmod +x bin/ptxas &&
+		PATH=$work/bin:$PATH "$gpusim" explain walk.ptx --gpu h200 --set machine_code=machine >out && cat out &&
+		grep -q '^  23 instructions of the machine.s (21 of PTX), 5 blocks, 1 loop; 10 registers' out && grep -Eq '^ +24 1 +1 1F +13 ' out
+}
+
+selected_code_without_assembler() {
+	cp "$here/../analysis/sass/walk.ptx" . && mkdir -p bin && printf '#!/bin/sh\necho "ptxas fatal : no" >&2\nexit 1\n' >bin/ptxas && chmod +x bin/ptxas &&
+		PATH=$work/bin:$PATH "$gpusim" explain walk.ptx --gpu h200 --set machine_code=machine >out && cat out &&
+		"$gpusim" explain walk.ptx --gpu h200 --set machine_code=sass >selected && cmp out selected && ! grep -q ' 10 registers' out
+}
+
 check "instructions are those that the chip executes" machine_instructions_where_there_are
 check "a line has the instructions that come from it" lines_have_their_instructions
 check "the lines add up to the kernel" rows_add_up
@@ -255,5 +270,7 @@ check "bad input is one line and exit code 2" errors_are_one_line
 check "--help" has_help
 check "--dot writes the graphs" graphs_are_written
 check "--html is one page, well formed and escaped" page_is_well_formed
+check "machine code by an assembler" machine_code
+check "selected code where the assembler fails" selected_code_without_assembler
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -193,6 +193,9 @@ int read_ports_find(const struct kernel_code *code, uint32_t banks, struct read_
 	int rc = p.bank_of && p.writes && p.crosses && p.from_parameters ? 0 : -ENOMEM;
 	if (!rc) {
 		memset(p.bank_of, NO_BANK, registers);
+		/* The assembler has chosen. */
+		for (uint32_t r = 0; r < code->register_count && code->assembled; r++)
+			p.bank_of[r] = (uint8_t)(code->register_table[r].number % banks);
 		find_parameters(&p);
 		find_crossing(&p);
 		for (uint32_t b = 0; b < code->block_count; b++)

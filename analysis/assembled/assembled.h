@@ -1,0 +1,60 @@
+/*
+ * assembled: the machine code that an assembler made of a kernel's PTX, in place of the code that analysis/machine selects.
+ *
+ * Counters, walks and traces know the blocks of the PTX. So each block of the machine code is given to the block of the PTX that is executed as
+ * often: the one that most of its instructions come from by the table of lines, among those that are in as many loops. Each access to
+ * memory must come from one access of the PTX, in the same block or in one that is executed next. Where a kernel does not fit, nothing changes.
+ *
+ * Instructions issue by their control fields. No register of the machine is waited for. Instead there are registers that stand for barriers:
+ * an instruction that counts a barrier up writes one, and an instruction that waits for the barrier waits for it. One more register stands for
+ * stalls: an instruction that makes the next one wait writes it for so many cycles (code_instruction.stall).
+ *
+ *   analysis/assembled/blocks.c  blocks of the machine code, their loops, and whose block each is
+ *   analysis/assembled/emit.c    the arrays machine* of struct kernel_code
+ */
+#ifndef GPUSIM_ANALYSIS_ASSEMBLED_ASSEMBLED_H
+#define GPUSIM_ANALYSIS_ASSEMBLED_ASSEMBLED_H
+
+#include "analysis/ptx/ptx.h"
+#include "analysis/sass/cubin.h"
+#include "analysis/sass/decode.h"
+#include "analysis/sass/opcodes.h"
+
+struct assembled_block {
+	uint32_t first, count; /* of the machine's instructions */
+	int32_t next[2];       /* blocks that may follow; -1: none */
+	bool reached;
+	uint32_t depth;        /* loops around it */
+	int32_t owner;         /* the block of the PTX that it is given to; -1: none yet */
+};
+
+struct assembled_kernel {
+	const struct ptx_function *ptx;
+	const struct kernel_code *code;
+	uint32_t count; /* instructions */
+	struct sass_instruction *in;
+	int32_t *origin;   /* by instruction: of the PTX, by its line; -1: none */
+	int32_t *block_of; /* by instruction of the PTX */
+	struct assembled_block *blocks;
+	uint32_t block_count;
+	int32_t *merged; /* by block of the PTX without code of its own: the block that executes its accesses; -1: none */
+	bool *has_code;  /* by block of the PTX */
+};
+
+/*
+ * Replaces the machine code of *code, and its registers, shared and local bytes. The kernel calls no function, so that instructions of `code` are those of
+ * `ptx`. -ENOTSUP: the machine code cannot be mapped onto the PTX; *why says what is in the way, and *code is as it was.
+ */
+int assembled_apply(const struct ptx_function *ptx, const struct cubin *cubin, const struct cubin_code *sass, struct kernel_code *code,
+                    struct gs_error *why);
+
+/* blocks.c. The caller frees with assembled_free, also after an error. */
+int assembled_make(struct assembled_kernel *k, unsigned arch, const struct cubin_code *sass, struct gs_error *why);
+void assembled_free(struct assembled_kernel *k);
+/* What an instruction is for the models: its class, and its space and bytes if it accesses memory. */
+struct sass_opcode assembled_class(const struct assembled_kernel *k, uint32_t instruction);
+
+/* emit.c */
+int assembled_emit(const struct assembled_kernel *k, struct kernel_code *code, struct gs_error *why);
+
+#endif

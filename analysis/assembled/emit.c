@@ -1,0 +1,183 @@
+/* Writes the machine code as the models read it; see assembled.h. */
+#include "analysis/assembled/assembled.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Registers that stand for one barrier are taken in turn: a second load that counts it up does not wait for the first. */
+enum { IN_TURN = 8, MOST_OPERANDS = SASS_MOST_REGISTERS + SASS_BARRIERS * IN_TURN + 2, REAL_REGISTERS = 256 };
+
+struct assembled_emitter {
+	const struct assembled_kernel *k;
+	struct kernel_code *code;    /* the arrays machine* of this one are written */
+	uint16_t stall;              /* the register of stalls */
+	uint16_t first[SASS_BARRIERS]; /* the first register of each barrier */
+	uint32_t turns[SASS_BARRIERS], used[SASS_BARRIERS]; /* how many there are; how many instructions wrote one so far */
+};
+
+/* The barrier by which others learn that the result is there; SASS_NO_BARRIER: none. That operands were read (read_barrier) is not waited for:
+ * stores and loads read theirs at once here. */
+static uint8_t barrier_of(const struct sass_instruction *in)
+{
+	return in->write_barrier < SASS_BARRIERS ? in->write_barrier : SASS_NO_BARRIER;
+}
+
+static void count_barriers(struct assembled_emitter *e)
+{
+	const struct assembled_kernel *k = e->k;
+	uint16_t next = REAL_REGISTERS + 1;
+	e->stall = REAL_REGISTERS;
+	for (uint32_t b = 0; b < k->block_count; b++)
+		for (uint32_t i = k->blocks[b].first; i < k->blocks[b].first + k->blocks[b].count && k->blocks[b].reached; i++) {
+			uint8_t barrier = barrier_of(&k->in[i]);
+			if (barrier != SASS_NO_BARRIER && e->turns[barrier] < IN_TURN)
+				e->turns[barrier]++;
+		}
+	for (uint32_t n = 0; n < SASS_BARRIERS; n++) {
+		e->first[n] = next;
+		next = (uint16_t)(next + e->turns[n]);
+	}
+}
+
+static void add_operand(struct kernel_code *c, uint8_t *count, uint32_t reg)
+{
+	c->machine_operands[c->machine_operand_count++] = (uint16_t)reg;
+	++*count;
+}
+
+/* What it is in the source, from its instruction of the PTX or from the first of its block. */
+static struct code_instruction like_ptx(const struct assembled_emitter *e, uint32_t i, uint32_t owner)
+{
+	const struct kernel_code *c = e->code;
+	int32_t origin = e->k->origin[i];
+	struct code_instruction in = c->code[origin >= 0 ? (uint32_t)origin : c->blocks[owner].first];
+	in.space = SPACE_none;
+	in.bytes = 0;
+	in.elements = 1;
+	in.flags = 0;
+	in.writes = in.reads = in.waits = 0;
+	in.first_operand = c->machine_operand_count;
+	in.address = in.site = -1;
+	in.stall = 0;
+	return in;
+}
+
+/* Whether lanes may part there is what the PTX's branch says. */
+static uint8_t branch_flags(const struct assembled_emitter *e, uint32_t i, uint32_t owner)
+{
+	const struct kernel_code *c = e->code;
+	const struct sass_instruction *s = &e->k->in[i];
+	const struct code_instruction *last = &c->code[c->blocks[owner].first + c->blocks[owner].count - 1];
+	if (s->flow == SASS_ENDS && !s->conditional)
+		return CODE_EXIT;
+	if (s->flow != SASS_BRANCHES && s->flow != SASS_ENDS)
+		return CODE_EXPANDED;
+	if (!s->conditional)
+		return CODE_UNIFORM;
+	int32_t origin = e->k->origin[i];
+	const struct code_instruction *like = origin >= 0 && c->code[origin].class == CODE_branch ? &c->code[origin] : last;
+	return (uint8_t)(CODE_CONDITIONAL | (like->class == CODE_branch ? like->flags & (CODE_UNIFORM | CODE_ORDERED) : 0));
+}
+
+/* What comes after accesses and barriers has its own time in the models. */
+static bool stalls(uint8_t class)
+{
+	return class != CODE_barrier && (class < CODE_load || class > CODE_texture);
+}
+
+static void add_registers(struct assembled_emitter *e, const struct sass_instruction *s, struct code_instruction *in)
+{
+	struct kernel_code *c = e->code;
+	uint8_t barrier = barrier_of(s);
+	if (barrier != SASS_NO_BARRIER) {
+		add_operand(c, &in->writes, e->first[barrier] + e->used[barrier]++ % e->turns[barrier]);
+	} else if (s->stall > 1 && stalls(in->class)) {
+		in->stall = s->stall;
+		add_operand(c, &in->writes, e->stall);
+	}
+	for (uint32_t r = 0; r < s->reads; r++)
+		add_operand(c, &in->reads, s->registers[r]);
+	add_operand(c, &in->waits, e->stall);
+	for (uint32_t n = 0; n < SASS_BARRIERS; n++)
+		for (uint32_t t = 0; t < e->turns[n] && s->wait_mask >> n & 1; t++)
+			add_operand(c, &in->waits, e->first[n] + t);
+}
+
+static void add_instruction(struct assembled_emitter *e, uint32_t i, uint32_t owner)
+{
+	struct kernel_code *c = e->code;
+	const struct sass_instruction *s = &e->k->in[i];
+	struct sass_opcode o = assembled_class(e->k, i);
+	struct code_instruction in = like_ptx(e, i, owner);
+	int32_t origin = e->k->origin[i];
+	bool access = o.class >= CODE_load && o.class <= CODE_texture;
+	if (o.class == CODE_fence && (origin < 0 || c->code[origin].class != CODE_fence)) {
+		o.class = CODE_nop;
+		access = false;
+	}
+	in.class = o.class;
+	in.flags = s->predicate != SASS_PT || s->negated ? CODE_GUARDED : 0;
+	if (o.class == CODE_branch)
+		in.flags |= branch_flags(e, i, owner);
+	if (access) {
+		const struct code_instruction *from = &c->code[origin];
+		in.space = from->space;
+		in.bytes = o.bytes > from->bytes ? o.bytes : from->bytes;
+		in.elements = from->elements;
+		in.address = from->address;
+		in.site = from->site;
+	}
+	add_registers(e, s, &in);
+	c->machine[c->machine_count] = in;
+	c->machine_origins[c->machine_count++] = access ? (uint32_t)origin : UINT32_MAX;
+}
+
+static void add_blocks(struct assembled_emitter *e)
+{
+	const struct assembled_kernel *k = e->k;
+	struct kernel_code *c = e->code;
+	for (uint32_t p = 0; p < c->block_count; p++) {
+		uint32_t first = c->machine_count;
+		for (uint32_t b = 0; b < k->block_count && k->has_code[p]; b++)
+			for (uint32_t i = 0; i < k->blocks[b].count && k->blocks[b].reached && k->blocks[b].owner == (int32_t)p; i++)
+				add_instruction(e, k->blocks[b].first + i, p);
+		c->machine_blocks[p] = (struct code_machine_block){first, c->machine_count - first, p, 1, k->has_code[p] ? -1 : k->merged[p]};
+	}
+}
+
+static void free_machine(struct kernel_code *c)
+{
+	free(c->machine);
+	free(c->machine_blocks);
+	free(c->machine_registers);
+	free(c->machine_operands);
+	free(c->machine_origins);
+}
+
+int assembled_emit(const struct assembled_kernel *k, struct kernel_code *code, struct gs_error *why)
+{
+	struct kernel_code c = *code;
+	struct assembled_emitter e = {.k = k, .code = &c};
+	count_barriers(&e);
+	c.machine_count = c.machine_operand_count = 0;
+	c.machine_block_count = c.block_count;
+	c.machine_register_count = REAL_REGISTERS + 1 + SASS_BARRIERS * IN_TURN;
+	c.machine = calloc(k->count + 1u, sizeof *c.machine);
+	c.machine_blocks = calloc(c.block_count + 1u, sizeof *c.machine_blocks);
+	c.machine_registers = calloc(c.machine_register_count, sizeof *c.machine_registers);
+	c.machine_operands = calloc((size_t)k->count * MOST_OPERANDS + 1, sizeof *c.machine_operands);
+	c.machine_origins = calloc(k->count + 1u, sizeof *c.machine_origins);
+	if (!c.machine || !c.machine_blocks || !c.machine_registers || !c.machine_operands || !c.machine_origins) {
+		free_machine(&c);
+		return gs_fail(why, ENOMEM, "out of memory");
+	}
+	for (uint32_t r = 0; r < c.machine_register_count; r++)
+		c.machine_registers[r] = (struct code_register){.number = (uint16_t)r, .words = r < REAL_REGISTERS};
+	add_blocks(&e);
+	c.machine_origin_count = c.machine_count;
+	c.assembled = 1;
+	free_machine(code);
+	*code = c;
+	return 0;
+}

@@ -1,0 +1,153 @@
+/* See assemble.h. */
+#include "runtime/cc/assemble.h"
+
+#include "analysis/assembled/assembled.h"
+#include "analysis/builtins/target_name.h"
+#include "runtime/base/tool.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SECONDS = 20 }; /* what takes longer is left to selected code */
+
+/* ---- the text ---- */
+
+static bool starts_with(const char *at, const char *end, const char *word)
+{
+	size_t length = strlen(word);
+	return (size_t)(end - at) >= length && !memcmp(at, word, length);
+}
+
+/* Functions that the driver has, and that the assembler knows. */
+static bool is_of_driver(const char *at, const char *end)
+{
+	static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
+		for (const char *p = at; p < end; p++)
+			if (starts_with(p, end, names[i]) && !isalnum((unsigned char)p[-1]) && p[-1] != '_')
+				return true;
+	return false;
+}
+
+/* The end of a function without a body that begins here, or NULL: this is something else. */
+static const char *find_declaration(const char *at, const char *end)
+{
+	const char *func = starts_with(at, end, ".extern .func") ? at + strlen(".extern ") : at;
+	if (!starts_with(func, end, ".func"))
+		return NULL;
+	while (at < end && *at != ';' && *at != '{')
+		at++;
+	return at < end && *at == ';' && !is_of_driver(func, at) ? at : NULL;
+}
+
+/*
+ * The text for the assembler, with the same lines. Probes are left out. Functions without a body stand for library functions; they get an empty
+ * body, so that the kernels beside those that call them can be assembled.
+ */
+static void write_text(const char *ptx, size_t length, struct gs_buf *out)
+{
+	const char *end = ptx + length, *next;
+	for (const char *line = ptx; line < end; line = next) {
+		const char *newline = memchr(line, '\n', (size_t)(end - line)), *first = line;
+		next = newline ? newline + 1 : end;
+		while (first < next && isspace((unsigned char)*first))
+			first++;
+		if (starts_with(first, next, ".pseudoprobe")) {
+			gs_buf_puts(out, "\n");
+			continue;
+		}
+		const char *close = first < next ? find_declaration(first, end) : NULL;
+		if (!close) {
+			gs_buf_add(out, line, (size_t)(next - line));
+			continue;
+		}
+		first += starts_with(first, close, ".extern ") ? strlen(".extern ") : 0;
+		gs_buf_add(out, first, (size_t)(close - first));
+		gs_buf_puts(out, "{ ret; }");
+		next = close + 1;
+	}
+}
+
+/* ---- the assembler ---- */
+
+static int run_ptxas(const struct gs_buf *text, const char *arch, const char *folder, struct gs_buf *cubin, struct gs_error *err)
+{
+	struct words args = {0};
+	char from[4200], to[4200], messages[4200];
+	snprintf(from, sizeof from, "%s/k.ptx", folder);
+	snprintf(to, sizeof to, "%s/k.cubin", folder);
+	snprintf(messages, sizeof messages, "%s/k.messages", folder);
+	words_printf(&args, "-arch=%s", arch);
+	words_add(&args, "-lineinfo");
+	words_add(&args, "-o");
+	words_add(&args, to);
+	words_add(&args, from);
+	int result = args.failed ? gs_fail(err, ENOMEM, "out of memory") : gs_write_file(from, text->data, text->len, err);
+	const struct clang_run run = {.args = (const char *const *)args.items, .messages = messages};
+	if (!result)
+		result = tool_run(ptxas_path(), &run, MOST_SECONDS, err);
+	if (!result)
+		result = gs_read_file(to, cubin, err);
+	words_free(&args);
+	return result;
+}
+
+/* The architecture for the assembler: the target's, or that of the PTX where it is the same with a letter (sm_90a). */
+static void choose_arch(const struct ptx_module *module, const char *target, char *out, size_t size)
+{
+	const char *own = target_assembler(target);
+	size_t length = strcspn(own, ":");
+	const char *given = module->target;
+	bool letter = !strncmp(given, own, length) && isalpha((unsigned char)given[length]);
+	snprintf(out, size, "%.*s", (int)length + letter, letter ? given : own);
+}
+
+void assemble(const char *ptx, size_t length, const struct ptx_module *module, const char *target, struct assembled_module *out)
+{
+	struct gs_buf text = {0};
+	char *folder = NULL, arch[64];
+	*out = (struct assembled_module){.there = false};
+	if (!target_is_assembled(target) || !ptx)
+		return;
+	if (!ptxas_path()) {
+		gs_fail(&out->why, ENOENT, "ptxas was not found");
+		return;
+	}
+	write_text(ptx, length, &text);
+	choose_arch(module, target, arch, sizeof arch);
+	int result = text.failed ? gs_fail(&out->why, ENOMEM, "out of memory") : folder_create(&folder, &out->why);
+	if (!result)
+		result = run_ptxas(&text, arch, folder, &out->bytes, &out->why);
+	if (!result)
+		result = cubin_read(out->bytes.data, out->bytes.len, &out->cubin, &out->why);
+	out->there = !result;
+	folder_remove(folder);
+	free(folder);
+	gs_buf_free(&text);
+}
+
+void assembled_module_free(struct assembled_module *a)
+{
+	cubin_free(&a->cubin);
+	gs_buf_free(&a->bytes);
+}
+
+void assemble_kernel(const struct assembled_module *a, const struct ptx_module *module, const char *kernel, const char *target, bool final,
+                     struct kernel_code *code, struct gs_buf *section)
+{
+	struct gs_error why = a->why;
+	const struct ptx_function *f = ptx_find(module, kernel);
+	const struct cubin_code *sass = a->there ? cubin_find(&a->cubin, kernel) : NULL;
+	if (!target_is_assembled(target))
+		return;
+	if (a->there && (!f || !sass))
+		gs_fail(&why, ENOENT, "the machine code has no kernel of that name");
+	else if (a->there && !assembled_apply(f, &a->cubin, sass, code, &why))
+		*why.text = 0;
+	else if (a->there && final && sass->registers)
+		code->registers = sass->registers;
+	gs_buf_printf(section, *why.text ? "code %s selected %.*s\n" : "code %s machine%.*s\n", kernel, (int)strcspn(why.text, "\n"), why.text);
+}

@@ -1,0 +1,188 @@
+/*
+ * Machine code in place of selected code: walk.ptx and sums.ptx as ptxas 13.0 assembled them for sm_90. In walk.ptx an arm of a branch became a
+ * predicate: the loop's three blocks of the PTX are one of the machine's. ptxas has unrolled the loop of sums.ptx, which is not mapped.
+ * Numbers of instructions were counted in the listing of nvdisasm.
+ */
+#include "tests/tests.h"
+
+#include "analysis/assembled/assembled.h"
+#include "analysis/mapping/mapping.h"
+#include "models/code/costs.h"
+#include "runtime/config/gpus.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct gs_error error;
+
+struct assembled_case {
+	struct gs_buf ptx, bytes;
+	struct ptx_module *module;
+	const struct ptx_function *function;
+	struct cubin cubin;
+	struct kernel_code *code;
+};
+
+static void read_part(const char *name, const char *ending, struct gs_buf *out)
+{
+	char path[4096];
+	const char *root = getenv("GPUSIM_TEST_ROOT");
+	snprintf(path, sizeof path, "%s/tests/analysis/sass/%s%s", root ? root : ".", name, ending);
+	CU_ASSERT_EQUAL_FATAL(gs_read_file(path, out, &error), 0);
+}
+
+static void make_case(const char *name, struct assembled_case *c)
+{
+	const struct mapping_source nothing = {.counter_count = 0};
+	struct mapping *m = NULL;
+	*c = (struct assembled_case){.code = NULL};
+	read_part(name, ".ptx", &c->ptx);
+	read_part(name, "-sm_90.cubin", &c->bytes);
+	CU_ASSERT_EQUAL_FATAL(ptx_read(c->ptx.data, c->ptx.len, &c->module, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(cubin_read(c->bytes.data, c->bytes.len, &c->cubin, &error), 0);
+	c->function = ptx_find(c->module, name);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c->function);
+	CU_ASSERT_EQUAL_FATAL(mapping_create(c->module, c->function, &m, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(mapping_solve(m, &nothing, "sm_90:vendor:sass", &c->code, &error), 0);
+	mapping_free(m);
+}
+
+static void free_case(struct assembled_case *c)
+{
+	code_free(c->code);
+	cubin_free(&c->cubin);
+	ptx_free(c->module);
+	gs_buf_free(&c->ptx);
+	gs_buf_free(&c->bytes);
+}
+
+static bool is_waited_for(const struct kernel_code *c, const struct code_instruction *in, uint16_t reg)
+{
+	const uint16_t *waits = &c->machine_operands[in->first_operand + in->writes + in->reads];
+	for (uint32_t i = 0; i < in->waits; i++)
+		if (waits[i] == reg)
+			return true;
+	return false;
+}
+
+/* The way into the loop (LDC, UMOV) is no block of the PTX: the block before has it. */
+static void blocks_are_those_of_the_ptx(void)
+{
+	static const uint32_t counts[] = {13, 8, 0, 0, 2};
+	static const int32_t merged[] = {-1, -1, 1, 1, -1};
+	struct assembled_case c;
+	make_case("walk", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "walk"), c.code, &error), 0);
+	CU_ASSERT_EQUAL(c.code->assembled, 1);
+	CU_ASSERT_EQUAL(c.code->registers, 10);
+	CU_ASSERT_EQUAL(c.code->machine_count, 23);
+	CU_ASSERT_EQUAL_FATAL(c.code->machine_block_count, 5);
+	for (uint32_t b = 0; b < 5; b++) {
+		CU_ASSERT_EQUAL(c.code->machine_blocks[b].count, counts[b]);
+		CU_ASSERT_EQUAL(c.code->machine_blocks[b].merged, merged[b]);
+	}
+	free_case(&c);
+}
+
+/* The loop: LDG, UIADD3, ISETP, IADD3, IADD3, FSETP (waits for LDG, stalls for 13 cycles), FADD under a predicate, BRA. */
+static void instructions_issue_by_control_fields(void)
+{
+	struct assembled_case c;
+	make_case("walk", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "walk"), c.code, &error), 0);
+	const struct code_instruction *loop = &c.code->machine[c.code->machine_blocks[1].first];
+	uint16_t loaded = c.code->machine_operands[loop[0].first_operand], stalled = c.code->machine_operands[loop[5].first_operand];
+	CU_ASSERT_TRUE(loop[0].class == CODE_load && loop[0].space == SPACE_global && loop[0].bytes == 4 && loop[0].writes == 1 && loop[0].stall == 0);
+	uint32_t origin = c.code->machine_origins[c.code->machine_blocks[1].first];
+	CU_ASSERT_TRUE(origin < c.code->code_count && c.code->code[origin].class == CODE_load);
+	CU_ASSERT_EQUAL(loop[5].stall, 13);
+	CU_ASSERT_TRUE(is_waited_for(c.code, &loop[5], loaded));
+	for (int i = 1; i < 5; i++)
+		CU_ASSERT_FALSE(is_waited_for(c.code, &loop[i], loaded));
+	CU_ASSERT_TRUE(is_waited_for(c.code, &loop[6], stalled));
+	CU_ASSERT_NOT_EQUAL(stalled, loaded);
+	CU_ASSERT_TRUE(loop[6].class == CODE_fp32 && loop[6].flags & CODE_GUARDED && loop[6].stall == 0 && loop[6].writes == 0);
+	CU_ASSERT_TRUE(loop[7].class == CODE_branch && loop[7].flags & CODE_CONDITIONAL);
+	free_case(&c);
+}
+
+/* What the engine makes of a stall: so many cycles until the next instruction, whatever the class takes. */
+static void stalls_are_cycles(void)
+{
+	struct gpu gpu;
+	struct code_instruction in = {.class = CODE_fp32, .reads = 2, .stall = 13};
+	CU_ASSERT_EQUAL_FATAL(gpu_load(&gpu, "h200", gpus_read, NULL, NULL, NULL, &error), 0);
+	CU_ASSERT_DOUBLE_EQUAL(gpu_instruction_cost(&gpu, &in).distance, 13, 0);
+	in.stall = 0;
+	CU_ASSERT_TRUE(gpu_instruction_cost(&gpu, &in).distance < 13);
+}
+
+/* What was read back is what was written, with the fields that only machine code has. */
+static void machine_code_is_kept(void)
+{
+	struct assembled_case c;
+	struct gs_buf bytes = {0};
+	struct kernel_code *again = NULL;
+	make_case("walk", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "walk"), c.code, &error), 0);
+	code_write(c.code, &bytes);
+	CU_ASSERT_EQUAL_FATAL(code_read(bytes.data, bytes.len, &again, &error), 0);
+	CU_ASSERT_EQUAL(again->assembled, 1);
+	CU_ASSERT_EQUAL(again->machine_count, 23);
+	CU_ASSERT_EQUAL(again->machine[again->machine_blocks[1].first + 5].stall, 13);
+	code_free(again);
+	gs_buf_free(&bytes);
+	free_case(&c);
+}
+
+static void what_does_not_fit_stays_selected(void)
+{
+	struct assembled_case c;
+	make_case("sums", &c);
+	uint32_t count = c.code->machine_count, registers = c.code->registers;
+	*error.text = 0;
+	CU_ASSERT_EQUAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "sums"), c.code, &error), -ENOTSUP);
+	CU_ASSERT_TRUE(*error.text);
+	CU_ASSERT_TRUE(c.code->machine_count == count && c.code->registers == registers && !c.code->assembled);
+	/* Code of another kernel has lines that are others'. */
+	CU_ASSERT_EQUAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "empty"), c.code, &error), -ENOTSUP);
+	free_case(&c);
+}
+
+/* Whatever instructions and lines are, they fit or they do not. */
+static void damaged_machine_code(void)
+{
+	struct assembled_case c;
+	uint32_t state = 7, fitting = 0, tried = 0;
+	make_case("walk", &c);
+	for (unsigned round = 0; round < 300; round++) {
+		struct cubin cubin;
+		char *copy = malloc(c.bytes.len);
+		memcpy(copy, c.bytes.data, c.bytes.len);
+		for (unsigned k = 0; k < 1 + round % 24; k++)
+			copy[next_random(&state) % c.bytes.len] ^= (char)(1 << next_random(&state) % 8);
+		if (!cubin_read(copy, c.bytes.len, &cubin, &error)) {
+			const struct cubin_code *walk = cubin_find(&cubin, "walk");
+			tried += walk != NULL;
+			if (walk)
+				fitting += !assembled_apply(c.function, &cubin, walk, c.code, &error);
+			cubin_free(&cubin);
+		}
+		free(copy);
+	}
+	CU_ASSERT_TRUE(fitting > 0 && fitting < tried);
+	free_case(&c);
+}
+
+void add_assembled_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("assembled", NULL, NULL);
+	CU_add_test(suite, "blocks are those of the PTX", blocks_are_those_of_the_ptx);
+	CU_add_test(suite, "instructions issue by control fields", instructions_issue_by_control_fields);
+	CU_add_test(suite, "stalls are cycles", stalls_are_cycles);
+	CU_add_test(suite, "machine code is kept", machine_code_is_kept);
+	CU_add_test(suite, "what does not fit stays selected", what_does_not_fit_stays_selected);
+	CU_add_test(suite, "damaged machine code", damaged_machine_code);
+}
