@@ -317,7 +317,7 @@ static int run_model(const struct gpu *gpu, const struct launch_profile *launch,
 	uint64_t shared_bytes = shared_bytes_of(launch);
 	struct full_options full = {.fixed_point.iterations = options->iterations,
 	                            .warps = {.exact = options->exact, .share = options->share, .most_steps = options->most_steps, .resolve_banks = gpu->banks_by_name,
-	                                      .shared_bytes = shared_bytes, .code_before = launch->code_before,
+	                                      .shared_bytes = shared_bytes, .most_groups = resident_groups(out), .code_before = launch->code_before,
 	                                      .parameters_before = launch->parameters_before},
 	                            .occupancy = model_occupancy_vector};
 	own.before = &launch->memory_before;

@@ -287,6 +287,12 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, atomic_latency, "cycles", 0, 100000, GPU_REQUIRED, "atomic on global memory, one lane")                \
 	X(BYTES, l1_bytes, "bytes", 0, 1 << 30, GPU_REQUIRED, "L1 data cache of an SM")                                \
 	X(FLAG, l1_unified, "", 0, 1, GPU_REQUIRED, "shared memory in use is taken out of l1_bytes")                   \
+	X(BYTES, l1_shared_bytes, "bytes", 0, 1 << 30, GPU_DEFAULT("0"),                                               \
+	  "of L1 and shared memory together, if l1_unified; 0: l1_bytes, which is what L1 has at most")               \
+	X(TEXT, shared_carveouts, "KB", 1, GPU_TEXT_SIZE - 1, GPU_DEFAULT("-"),                                        \
+	  "sizes of shared memory that the driver chooses among, with commas; -: steps of 8")                         \
+	X(COUNT, shared_carveout_room, "", 1, 64, GPU_DEFAULT("1"),                                                    \
+	  "groups of up to 512 work-items that it leaves room for, times those that are resident, up to half of l1_shared_bytes") \
 	X(BYTES, l1_line_bytes, "bytes", 1, 65536, GPU_REQUIRED, "L1 line")                                            \
 	X(BYTES, l1_sector_bytes, "bytes", 1, 65536, GPU_REQUIRED, "what L1 fetches at least")                         \
 	X(COUNT, l1_ways, "ways", 1, 65536, GPU_REQUIRED, "L1 associativity, of all l1_bytes")                         \

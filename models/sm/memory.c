@@ -1,21 +1,12 @@
 /* Occupancy vector: an SM's memory, its making and its end. What it does is in models/sm/memory.h. */
 #include "models/accesses/coalesce.h"
+#include "models/gpu/l1_split.h"
 #include "models/sm/state/sm.h"
 #include "models/traffic/footprint.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-/* Shared memory in use is not L1's; it is cut off in steps, as drivers do (CUDA C programming guide, 7.x and later). */
-static uint64_t l1_bytes(const struct ov_machine *m)
-{
-	enum { STEP = 8192 }; /* bytes, about: the sizes that the guide lists are 8 to 32 KB apart */
-	const struct gpu *gpu = m->gpu;
-	uint64_t shared = (m->options->shared_bytes * m->groups_per_sm + STEP - 1) / STEP * STEP;
-	if (!gpu->l1_unified)
-		return gpu->l1_bytes;
-	return gpu->l1_bytes > shared ? gpu->l1_bytes - shared : 0;
-}
 
 int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t index)
 {
@@ -23,7 +14,9 @@ int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t inde
 	struct ov_memory *o = calloc(1, sizeof *o);
 	if (!o)
 		return -ENOMEM;
-	struct l1_config config = {.bytes = l1_bytes(sm->m),
+	const struct ov_machine *m = sm->m;
+	uint64_t threads = (uint64_t)m->warps_per_group * gpu->warp_size, most = max_u64(m->options->most_groups, m->groups_per_sm);
+	struct l1_config config = {.bytes = gpu_l1_left(gpu, threads, m->options->shared_bytes, m->groups_per_sm, most),
 	                           .line_bytes = gpu->l1_line_bytes,
 	                           .mshrs = gpu->l1_mshrs,
 	                           .merges = gpu->l1_mshr_merges,

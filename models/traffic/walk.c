@@ -9,6 +9,7 @@
  */
 #include "models/traffic/walk.h"
 
+#include "models/gpu/l1_split.h"
 #include "models/traffic/footprint.h"
 #include "models/memory/dram.h"
 #include "models/memory/l1.h"
@@ -156,11 +157,11 @@ static void walk_together(struct cache_walk *w, uint64_t first, uint64_t groups)
 		}
 }
 
-static int set_up(struct cache_walk *w, uint32_t resident, uint64_t shared_bytes, double capacity)
+static int set_up(struct cache_walk *w, uint32_t resident, uint32_t most, uint64_t shared_bytes, double capacity)
 {
 	const struct gpu *gpu = w->gpu;
-	uint64_t shared = gpu->l1_unified ? shared_bytes * resident : 0;
-	struct l1_config config = {.bytes = gpu->l1_bytes > shared ? gpu->l1_bytes - shared : 0, .line_bytes = gpu->l1_line_bytes,
+	uint64_t threads = (uint64_t)w->warps->warps_per_group * gpu->warp_size;
+	struct l1_config config = {.bytes = gpu_l1_left(gpu, threads, shared_bytes, resident, most), .line_bytes = gpu->l1_line_bytes,
 	                           .ways = gpu->l1_ways, .mshrs = 4, .merges = 4, .hash = gpu->l1_set_hash,
 	                           .store_evicts = gpu->l1_store_evicts, .store_allocates = gpu->l1_store_allocates};
 	bool ok = true;
@@ -230,6 +231,7 @@ int memory_walk(const struct gpu *gpu, const struct launch_warps *warps, uint32_
 	double capacity = 1;
 	*out = (struct memory_walk){0};
 	uint64_t even = (warps->groups + gpu->sm_count - 1) / gpu->sm_count, together;
+	uint32_t most = resident;
 	resident = even < resident ? (uint32_t)even : resident;
 	together = (uint64_t)resident * w.sms;
 	int rc = warps->warm ? 0 : footprint_ranges(gpu, warps, &ranges, &count);
@@ -237,7 +239,7 @@ int memory_walk(const struct gpu *gpu, const struct launch_warps *warps, uint32_
 	if (!rc)
 		rc = footprint_capacity(gpu, warps, before, count, together, (uint64_t)resident * gpu->sm_count, &capacity);
 	if (!rc)
-		rc = set_up(&w, resident, shared_bytes, capacity);
+		rc = set_up(&w, resident, most, shared_bytes, capacity);
 	if (!rc && (gpu->l2_warm || launch_knows_l2(warps)))
 		warm_lines(before, count, (uint64_t)w.l2.sets * w.l2.ways * gpu->l2_line_bytes, gpu->l2_line_bytes,
 		           warps->groups > MANY_WAVES * together, warm_line, &w);

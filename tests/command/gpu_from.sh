@@ -85,7 +85,7 @@ qv100_of_ptx() {
 # Accel-Sim's tuner writes latencies as differences between levels: 32, 32 + 194 and so on; with what the pipeline and the network add.
 turing() { has ./rtx2060.gpu arch sm_75 machine_code sass l1_latency 35 l2_latency 238 tensor_initiation 32 tensor_units 4 fp64_initiation 64 l2_bytes 3145728 \
 	dram_gbps 336.048 l1_bytes 98304 launch_overhead_ns 3663.004 branch_latency 4 control_units 1 texture_latency 205 l1_access_bytes 128; }
-hopper() { has ./h100.gpu sm_count 132 icnt_sm_flits 2 l2_slice_bytes 64 l2_bytes 52428800 l2_set_hash 1 int_latency 4 sfu_latency 23 tensor_initiation 8 \
+hopper() { has ./h100.gpu sm_count 132 icnt_sm_flits 2 l2_slice_bytes 64 l2_bytes 52428800 l2_set_hash 1 shared_carveouts 8,16,32,64,228 l1_shared_bytes 262144 shared_carveout_room 1 int_latency 4 sfu_latency 23 tensor_initiation 8 \
 	dram_row_bytes 2048 l2_spread_cycles 0; }
 
 lists_the_rest() {

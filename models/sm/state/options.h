@@ -22,6 +22,7 @@ struct warp_options {
 	double share;   /* of what would be simulated of a launch with the memory hierarchy, about: by fewer SMs; 0: all of that */
 	bool hierarchy; /* the memory hierarchy after L1, where paths have requests; else memory answers at once */
 	uint64_t shared_bytes; /* of a group, which L1 may have to do without */
+	uint32_t most_groups;  /* that fit on an SM, however few the launch has; 0: those that it gets */
 	enum code_place code_before; /* where the instructions are when the launch begins */
 	bool parameters_before;      /* constant caches have the launch's parameters by then */
 	warp_issue_fn *on_issue; /* NULL: none is called */

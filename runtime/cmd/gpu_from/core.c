@@ -14,7 +14,8 @@ static void chip(struct from *f)
 	if (!f->trace)
 		from_fact(f, "assembler_arch", major * 10 + minor < 75 ? "sm_75" : arch,
 		          "GPGPU-Sim 4 takes registers from ptxas, and today's knows sm_75 and later");
-	from_put(f, "sm_count", from_number(f, CONFIG_CLUSTERS) * from_number(f, CONFIG_CORES), CONFIG_CLUSTERS, "of %.0f SMs each", from_number(f, CONFIG_CORES));
+	double cores = from_number(f, CONFIG_CORES);
+	from_put(f, "sm_count", from_number(f, CONFIG_CLUSTERS) * cores, CONFIG_CLUSTERS, "of %.0f SMs each", cores);
 	from_put(f, "clock_mhz", clocks[0], CONFIG_CLOCKS, "core");
 	double cycles = from_number(f, CONFIG_LAUNCH), ns = clocks[0] > 0 ? cycles / clocks[0] * 1000 : 0;
 	from_put(f, "launch_overhead_ns", ns, CONFIG_LAUNCH, "cycles");

@@ -28,6 +28,20 @@ static double clock_ratio(struct from *f, unsigned domain)
 	return clocks[0] > 0 && clocks[domain] > 0 ? clocks[domain] / clocks[0] : 1;
 }
 
+/* Sizes of shared memory, in KB. Without shared memory L1 has all, so 0 is left out. */
+static void shared_sizes(struct from *f)
+{
+	double sizes[16];
+	struct gs_buf words = {0};
+	size_t count = from_list(f, CONFIG_SHARED_SIZES, sizes, GS_ARRAY_LEN(sizes), 1);
+	for (size_t i = 0; i < count; i++)
+		if (sizes[i] >= 1 && sizes[i] < 1 << 20)
+			gs_buf_printf(&words, "%s%.0f", words.len ? "," : "", sizes[i]);
+	bool some = words.len && !words.failed;
+	from_put_word(f, "shared_carveouts", some ? words.data : "-", CONFIG_SHARED_SIZES, some ? "" : "what is in use, in steps of 8");
+	gs_buf_free(&words);
+}
+
 static void l1_size(struct from *f, const struct from_cache *c)
 {
 	double set = c->sets * c->line, own = set * c->ways, unified = from_number(f, CONFIG_L1_UNIFIED) * 1024;
@@ -38,6 +52,8 @@ static void l1_size(struct from *f, const struct from_cache *c)
 		double ways = (double)(uint64_t)(unified / set);
 		from_put(f, "l1_bytes", set * ways, from_has(f, CONFIG_L1_UNIFIED) ? CONFIG_L1_UNIFIED : CONFIG_L1, "with shared memory, in whole ways");
 		from_put(f, "l1_ways", ways, CONFIG_L1, "of all that L1 and shared memory have");
+		from_put(f, "l1_shared_bytes", unified, from_has(f, CONFIG_L1_UNIFIED) ? CONFIG_L1_UNIFIED : CONFIG_L1, "with shared memory");
+		shared_sizes(f);
 	} else {
 		from_put(f, "l1_bytes", own, CONFIG_L1, "sets * line * ways");
 		from_put(f, "l1_ways", c->ways, CONFIG_L1, "%s", "");
@@ -119,13 +135,14 @@ static void l2(struct from *f)
 	double channels = from_number(f, CONFIG_CHANNELS), slices = channels * from_number(f, CONFIG_SLICES), copies = from_number(f, CONFIG_L2_COPIES);
 	bool crossbar = from_number(f, CONFIG_NETWORK) == 2;
 	double added = (crossbar ? NETWORK_CROSSBAR : NETWORK_BOOKSIM) / clock_ratio(f, 1), rop = from_number(f, CONFIG_L2_LATENCY);
-	from_put(f, "l2_latency", from_value(f, "l1_lookup_cycles") + rop + added, CONFIG_L2_LATENCY, "+ L1's, and %.0f of network mode %s, measured in GPGPU-Sim 4",
-	         added, crossbar ? "2" : "1");
+	from_put(f, "l2_latency", from_value(f, "l1_lookup_cycles") + rop + added, CONFIG_L2_LATENCY,
+	         "+ L1's, and %.0f of network mode %s, measured in GPGPU-Sim 4", added, crossbar ? "2" : "1");
 	from_put(f, "atomic_latency", rop + added, CONFIG_L2_LATENCY, "as l2_latency, without L1");
 	from_put(f, "atomic_fast_latency", from_value(f, "pipeline_latency"), CONFIG_REGISTER_PORTS, "as pipeline_latency");
 	from_put(f, "l2_slices", slices, CONFIG_SLICES, "of %.0f channels", channels);
 	from_put(f, "l2_warm", copies != 0, CONFIG_L2_COPIES, "host writes go to L2");
-	from_put(f, "l2_copies", copies != 0 ? (double)f->base.dram_bytes : 0, CONFIG_L2_COPIES, copies != 0 ? "all copies: the memory of the base%s" : "none%s", "");
+	from_put(f, "l2_copies", copies != 0 ? (double)f->base.dram_bytes : 0, CONFIG_L2_COPIES, "%s",
+	         copies != 0 ? "all copies: the memory of the base" : "none");
 	from_put(f, "l2_kept", from_number(f, CONFIG_L2_FLUSHED) == 0, CONFIG_L2_FLUSHED, "%s", "");
 	from_put(f, "l2_hash", from_number(f, CONFIG_L2_HASH) != 0, CONFIG_L2_HASH, "0: in turn");
 	if (c.none)
@@ -165,7 +182,8 @@ static void read_timing(struct from *f, double t[TIMINGS])
 /* A request of each channel in a cycle of DRAM, and a latency: no banks, no rows. */
 static void simple_dram(struct from *f)
 {
-	static const char *const timings[] = {"dram_open_ns", "dram_close_ns", "dram_cycle_ns", "dram_opens_ns", "dram_read_to_write_ns", "dram_write_to_read_ns"};
+	static const char *const timings[] = {"dram_open_ns",  "dram_close_ns",         "dram_cycle_ns",
+	                                      "dram_opens_ns", "dram_read_to_write_ns", "dram_write_to_read_ns"};
 	double clocks[4], channels = from_number(f, CONFIG_CHANNELS), level = from_value(f, "l2_latency");
 	from_list(f, CONFIG_CLOCKS, clocks, 4, 4);
 	for (size_t i = 0; i < GS_ARRAY_LEN(timings); i++)

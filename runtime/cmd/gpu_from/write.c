@@ -27,7 +27,7 @@ static const struct {
 	{"-gpgpu_occupancy_sm_number", "how registers are counted, not how long programs take"},
 	{"-gpgpu_registers_per_block", "what programs are told"},
 	{"-gpgpu_shmem_per_block", "what programs are told; the simulator enforces -gpgpu_shmem_size"},
-	{"-gpgpu_shmem_option", "gpusim takes what a kernel uses out of the memory that L1 and shared memory have"},
+	{"-gpgpu_shmem_option", "L1 is not adaptive"},
 	{"-gpgpu_shmem_size", "of a preference that programs state"},
 	{"-gpgpu_shmem_limited_broadcast", "gpusim broadcasts every word"},
 	{"-gpgpu_cache:dl1Pref", "of a preference that programs state"},
