@@ -201,6 +201,8 @@ struct sass_opcode sass_look_up(const char *opcode)
 	if (!row)
 		row = default_row(opcode);
 	struct sass_opcode o = {.name = known ? row->name : NULL, .class = row->class, .space = row->space, .elements = 1, .flags = row->flags};
+	if (known && !strcmp(row->name, "BRX"))
+		o.elements = CODE_TABLE_WAY;
 	if (o.space != SPACE_none) {
 		unsigned bytes = access_bytes(opcode, row);
 		o.bytes = (uint8_t)(bytes < UINT8_MAX ? bytes : UINT8_MAX);

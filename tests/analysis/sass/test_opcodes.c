@@ -29,6 +29,8 @@ static void classes(void)
 	CU_ASSERT_FALSE(sass_look_up("BAR.ARV").flags & SASS_BARRIER);
 	CU_ASSERT(sass_look_up("CALL.REL.NOINC").flags & SASS_CALL);
 	CU_ASSERT(sass_look_up("UIADD3").flags & SASS_UNIFORM);
+	CU_ASSERT_EQUAL(sass_look_up("BRX").elements, CODE_TABLE_WAY);
+	CU_ASSERT_EQUAL(sass_look_up("BRA").elements, 1);
 }
 
 static void accesses(void)
