@@ -100,23 +100,24 @@ gpgpusim gtx480-15sm-occupancy occupancy schedulers_per_sm=2 gtx480_pm_15sm_2sch
 gpgpusim gtx480-1sm-probabilistic probabilistic sm_count=1 gtx480_pm_1sm --mean 6
 GPUSIM_MEMORY=hierarchy gpgpusim gtx480-full full sm_count=15 gtx480_full --mean 10
 # Descriptions that gpusim gpu-from makes of the simulator's configurations. They are not kept.
-imported() { # NAME CONFIG-FOLDER TRUTH OPTION...
+derived() { # NAME CONFIG-FOLDER TRUTH OPTION...
 	is_wanted "$1" || return
 	"$build/gpusim" gpu-from "tests/command/configs/$2/gpgpusim.config" -o "$work/$1.gpu" &&
 		GPUSIM_GPU=$work/$1.gpu GPUSIM_MODEL=full GPUSIM_MEMORY=hierarchy GPUSIM_SET=icache_kept=0,const_kept=0 run "$1" "$cases" '*-s' &&
 		compare "$1" --config "$3" "$reference/gpgpusim.csv" --cases "$cases" --only '*-s' "${@:4}" "$work/$1.json"
 	unset 'made[-1]'
 }
-imported gtx480-from gtx480 gtx480_full --mean 10
-imported qv100-from qv100 qv100_full --mean 10
+derived gtx480-from gtx480 gtx480_full --mean 10
+derived qv100-from qv100 qv100_full --mean 10
 # What warps execute, from traces of all launches.
 order='what it executes depends on the order of work-items'
 GPUSIM_MEMORY=hierarchy GPUSIM_TRACE=all gpgpusim gtx480-warps full sm_count=15 gtx480_full --metric warp_instructions --worst 4 \
 	--without "nbody-s=$order" --without "frontier-s=$order" --within warp_instructions:1:23
 h200_machine
-h200 h200-small '*-s' -- '*-s'
+# No time may be far off: an extrapolation that fails is off by a factor.
+h200 h200-small '*-s' --within median_ns:60:27 -- '*-s'
 # The two largest would take a CPU many minutes. They are among the cases that are not run.
-h200 h200-large '*-[lm]' --within load_requests:5:20 --within warp_instructions:10:26 -- '*-l' '*-m'
+h200 h200-large '*-[lm]' --within median_ns:60:28 --within load_requests:5:20 --within warp_instructions:10:26 -- '*-l' '*-m'
 h200_cuda
 h200_classes
 [ -z "$keep" ] || "$here/keep.py" "$build/accuracy" "$root" "${made[@]}" || failed=$((failed + 1))
