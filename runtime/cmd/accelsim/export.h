@@ -43,7 +43,7 @@ void export_code_free(struct export_code *c);
 /* registers.c: a number of 0 to 254 for each register of the view. Returns 0 or -ENOMEM. */
 int export_registers(const struct kernel_code *code, const struct kernel_code *view, int32_t *numbers);
 
-/* ---- memory.c: where buffers lie ---- */
+/* ---- export.c: where buffers lie ---- */
 
 struct export_buffer {
 	uint64_t key, begin, bytes; /* key: the number of the buffer in the run, or something else that is one of its own */
@@ -69,7 +69,7 @@ struct export_launch {
 	size_t base_count;
 	uint64_t constants;    /* where the program's constants are */
 };
-#define EXPORT_RECORD "record with --trace all --trace-items 1000000000 --exact 1"
+#define EXPORT_RECORD "record with --trace all --trace-items 1000000000 --exact 1 --trace-memory 4G"
 /* Writes all groups. -ENOENT: the trace does not have all that the launch did; *err says what is missing. */
 int export_groups(const struct export_launch *launch, FILE *out, struct gs_error *err);
 

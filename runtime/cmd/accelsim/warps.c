@@ -277,7 +277,7 @@ static int begin_lanes(struct warp_writer *w, struct trace_reader *reader, const
 		traced_lane_gaps(w->lanes[l], &gaps);
 		const struct traced_way *way = traced_lane_way(w->lanes[l]);
 		if (gaps || way->cut)
-			return gs_fail(err, ENOENT, "a part of what it did is not in its trace; " EXPORT_RECORD " and more --trace-memory");
+			return gs_fail(err, ENOENT, "a part of what it did is not in its trace; " EXPORT_RECORD ", or with more memory");
 		paths[l] = (struct lane_path){way->blocks, way->steps};
 	}
 	return 0;
