@@ -65,7 +65,7 @@ PTX_READER = $(wildcard analysis/ptx/*.c) runtime/format/matrices.c
 LIFT_INSTRUCTIONS = $(wildcard annotator/opcodes/*.c) $(O)/builtin_lift.c runtime/format/matrices.c
 # What models and reports launches. It needs no driver.
 MODELLING = $(wildcard runtime/process/*.c runtime/timeline/*.c runtime/model/*.c runtime/advice/*.c runtime/estimates/*.c runtime/estimates/*/*.c runtime/report/*.c)
-CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c) $(COMMON) $(PTX) $(OBSERVED) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
+CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c runtime/cmd/*/*/*.c) $(COMMON) $(PTX) $(OBSERVED) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
 PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js advice.js memory.js main.js page.css page.html)
 TESTS = $(wildcard tests/*.c $(foreach part,models analysis annotator runtime interposer,tests/$(part)/*.c tests/$(part)/*/*.c tests/$(part)/*/*/*.c)) tests/oracle/test_oracle.c tests/lift/pack.c tests/lift/runner.c tests/lift/traced.c
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test_oracle.c),$(wildcard tests/oracle/*.c tests/oracle/extended/*.c))
@@ -73,7 +73,7 @@ ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test
 GUEST_TESTED = $(MODELLING) $(wildcard runtime/guest/support/*.c) \
 	$(patsubst %,runtime/guest/cuda/%.c,memory streams copies prints groups scratch images) \
 	interposer/cuda/ways/patch.c $(wildcard interposer/cuda/device/*.c)
-CMD_TESTED = $(addprefix runtime/cmd/accelsim/,line.c bytes.c packed.c trace.c ranges.c lanes.c names.c registers.c warps.c)
+CMD_TESTED = $(addprefix runtime/cmd/accelsim/import/,line.c bytes.c packed.c trace.c ranges.c lanes.c) $(addprefix runtime/cmd/accelsim/export/,names.c registers.c warps.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
 	tests/generate/generate.c tests/generate/run.c tests/twins/twins.c)
 
@@ -331,10 +331,10 @@ $(O)/fuzz/cubin: $(FUZZ_CUBIN_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
 
-FUZZ_SASS_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/sass_reader.c $(addprefix runtime/cmd/accelsim/,line.c bytes.c packed.c trace.c ranges.c lanes.c \
+FUZZ_SASS_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/sass_reader.c $(addprefix runtime/cmd/accelsim/import/,line.c bytes.c packed.c trace.c ranges.c lanes.c \
 	survey.c counting.c) analysis/sass/opcodes.c $(OBSERVED) $(wildcard analysis/graph/*.c analysis/builtins/*.c) $(PTX_READER) models/code/code.c $(BASE))
 
-$(O)/fuzz/obj/runtime/cmd/accelsim/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
+$(O)/fuzz/obj/runtime/cmd/accelsim/import/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
 
 $(O)/fuzz/sass: $(FUZZ_SASS_OBJ)
 	$(SAY) LINK $@

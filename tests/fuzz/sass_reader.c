@@ -2,7 +2,7 @@
  * Fuzz target of what reads traces of Accel-Sim's tracer. Any bytes must be read without a fault, as text or packed, both times that an import reads
  * them; and the code that is made of them is such that code_read takes it.
  */
-#include "runtime/cmd/accelsim/import.h"
+#include "runtime/cmd/accelsim/import/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>

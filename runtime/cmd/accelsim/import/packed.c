@@ -1,5 +1,5 @@
 /* See packed.h. Everything that the file says of sizes and places is checked against the file's own size. */
-#include "runtime/cmd/accelsim/packed.h"
+#include "runtime/cmd/accelsim/import/packed.h"
 
 #include <endian.h>
 #include <errno.h>

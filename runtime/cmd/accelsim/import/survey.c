@@ -1,5 +1,5 @@
 /* The first time that a trace is read: its kernel's code, and the memory that the launch touches. */
-#include "runtime/cmd/accelsim/import.h"
+#include "runtime/cmd/accelsim/import/import.h"
 
 #include <errno.h>
 #include <stdlib.h>

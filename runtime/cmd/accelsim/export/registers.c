@@ -2,7 +2,7 @@
  * Numbers of a machine's registers for those of the code, which are as many as there are values. A number is taken from the first to the
  * last instruction that names a value, loops included, as an assembler's would be; traces have 0 to 254 (255 is RZ).
  */
-#include "runtime/cmd/accelsim/export.h"
+#include "runtime/cmd/accelsim/export/export.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* gpusim import: makes a profile of traces that Accel-Sim's tracer wrote, for replay, sweep, report and what-if. */
-#include "runtime/cmd/accelsim/import.h"
+#include "runtime/cmd/accelsim/import/import.h"
 
 #include "runtime/cmd/cmd.h"
 #include "runtime/config/log.h"

@@ -1,5 +1,5 @@
 /* The second time that a trace is read: counters of work-items, and the traces of some groups. */
-#include "runtime/cmd/accelsim/import.h"
+#include "runtime/cmd/accelsim/import/import.h"
 
 #include "runtime/format/counters.h"
 #include "runtime/format/traces.h"

@@ -1,5 +1,5 @@
 /* Writes what work-items did as our own traced twins do: chunks of events (runtime/format/traces.h, models/trace/read.c). */
-#include "runtime/cmd/accelsim/import.h"
+#include "runtime/cmd/accelsim/import/import.h"
 
 #include "models/trace/read.h"
 #include "runtime/format/traces.h"

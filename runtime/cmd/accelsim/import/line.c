@@ -1,5 +1,5 @@
 /* One line of a trace; see trace.h and docs/accel-sim.md. */
-#include "runtime/cmd/accelsim/trace.h"
+#include "runtime/cmd/accelsim/import/trace.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* gpusim export --accel-sim: writes what a recorded program executed as traces that Accel-Sim simulates, for GPUs that nobody has at hand. */
-#include "runtime/cmd/accelsim/export.h"
+#include "runtime/cmd/accelsim/export/export.h"
 
 #include "models/warps/machine.h"
 #include "runtime/cmd/cmd.h"

@@ -1,8 +1,8 @@
 /* See trace.h. */
-#include "runtime/cmd/accelsim/trace.h"
+#include "runtime/cmd/accelsim/import/trace.h"
 
-#include "runtime/cmd/accelsim/bytes.h"
-#include "runtime/cmd/accelsim/packed.h"
+#include "runtime/cmd/accelsim/import/bytes.h"
+#include "runtime/cmd/accelsim/import/packed.h"
 
 #include <errno.h>
 #include <inttypes.h>

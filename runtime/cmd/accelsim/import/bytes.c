@@ -1,5 +1,5 @@
 /* See bytes.h. */
-#include "runtime/cmd/accelsim/bytes.h"
+#include "runtime/cmd/accelsim/import/bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>

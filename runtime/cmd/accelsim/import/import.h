@@ -8,7 +8,7 @@
 #ifndef GPUSIM_RUNTIME_CMD_ACCELSIM_IMPORT_H
 #define GPUSIM_RUNTIME_CMD_ACCELSIM_IMPORT_H
 
-#include "runtime/cmd/accelsim/trace.h"
+#include "runtime/cmd/accelsim/import/trace.h"
 
 /* ---- ranges.c: pieces of memory, which stand for the buffers that arguments point to ---- */
 

@@ -3,7 +3,7 @@
  * (models/warps/replay.h), in the blocks of the machine as models/warps/machine.c has them: arms that became predicates are executed by the block
  * before them, and executions of an unrolled loop in a row by its copies.
  */
-#include "runtime/cmd/accelsim/export.h"
+#include "runtime/cmd/accelsim/export/export.h"
 
 #include "models/code/costs.h"
 #include "models/trace/lanes.h"

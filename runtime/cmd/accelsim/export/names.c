@@ -2,7 +2,7 @@
  * Machine instructions of ours by names that Accel-Sim's tables of opcodes have: it ends at one that they do not. Of each class the plainest
  * instruction stands for all.
  */
-#include "runtime/cmd/accelsim/export.h"
+#include "runtime/cmd/accelsim/export/export.h"
 
 #include "models/code/costs.h"
 #include "models/warps/machine.h"
