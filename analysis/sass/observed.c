@@ -68,7 +68,7 @@ uint32_t observed_find(const struct observed_code *c, uint64_t pc)
 static bool is_same(const struct observed_code *c, const struct seen_instruction *s, const struct observed_instruction *i)
 {
 	const char *opcode = c->strings.data + s->opcode;
-	return !strncmp(opcode, i->opcode, i->opcode_length) && !opcode[i->opcode_length];
+	return strlen(opcode) == i->opcode_length && !memcmp(opcode, i->opcode, i->opcode_length);
 }
 
 static int64_t add_instruction(struct observed_code *c, const struct observed_instruction *i)

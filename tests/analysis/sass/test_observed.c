@@ -23,6 +23,19 @@ static void write_and_read(const struct kernel_code *code)
 	gs_buf_free(&bytes);
 }
 
+/* A name with a zero in it is none that begins as it does: files may have any bytes. */
+static void zeros_in_names(void)
+{
+	struct observed_code *c = observed_new();
+	struct observed_warp w;
+	struct observed_instruction i = {.pc = 0, .mask = 1, .opcode = "STL\0........", .opcode_length = 12};
+	observed_begin(&w);
+	CU_ASSERT_EQUAL(execute(c, &w, 0x00, 1, "STL"), 0);
+	CU_ASSERT_EQUAL(execute(c, &w, 0x10, 1, "........"), 1);
+	CU_ASSERT_EQUAL(observed_execute(c, &w, &i), -EEXIST);
+	observed_free(c);
+}
+
 /* Lanes 0-15 go one way at a branch and the others another; both meet again. */
 static void arms(void)
 {
@@ -129,5 +142,6 @@ void add_sass_observed_tests(void)
 	CU_add_test(suite, "arms of a branch", arms);
 	CU_add_test(suite, "a loop with a predicate", loop);
 	CU_add_test(suite, "two entries", entries);
+	CU_add_test(suite, "zeros in names", zeros_in_names);
 	CU_add_test(suite, "other instructions at the same place", other_code);
 }
