@@ -158,6 +158,7 @@ int options_set(struct gs_options *o, const struct option_row *row, const char *
 	free(v->text);
 	v->text = text;
 	v->number = number;
+	v->given = true;
 	return 0;
 }
 
@@ -165,7 +166,8 @@ void options_defaults(struct gs_options *o)
 {
 	*o = (struct gs_options){0};
 	for (size_t i = 0; i < GS_ARRAY_LEN(rows); i++)
-		options_set(o, &rows[i], rows[i].name, rows[i].fallback, NULL);
+		if (!options_set(o, &rows[i], rows[i].name, rows[i].fallback, NULL))
+			((struct option_value *)((char *)o + rows[i].offset))->given = false;
 }
 
 void options_from_environment(struct gs_options *o, char *const *environment, void (*complain)(const char *line))

@@ -9,6 +9,7 @@ enum option_type { OPTION_TEXT, OPTION_FLAG, OPTION_CHOICE, OPTION_LIST, OPTION_
 struct option_value {
 	char *text;      /* as written; owned */
 	uint64_t number; /* FLAG, SIZE, SECONDS, COUNT, NUMBER; CHOICE: index of the word; LIST: bit i for word i */
+	bool given;      /* it is not what holds where nobody says it */
 };
 
 struct gs_options {

@@ -12,7 +12,7 @@ static const struct record_format profile_format = {"gpusim-profile", "a profile
 const struct record_format cache_format = {"gpusim-cache", "a cache file of gpusim"};
 
 enum { LEVEL = 1, MOST_HEADER = 128 };
-static const uint64_t most_bytes = UINT64_C(1) << 30; /* of one unpacked record: a damaged file must not take all memory */
+static const uint64_t most_bytes = PROFILE_MOST_TRACE / 2 * 3; /* of one unpacked record: a damaged file must not take all memory */
 
 /* ---- writing ---- */
 

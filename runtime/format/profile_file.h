@@ -31,6 +31,8 @@
 #include "runtime/base/base.h"
 
 enum { PROFILE_KIND_SIZE = 16 };
+/* The longest trace that is put into a record; half as much is left for counters. */
+#define PROFILE_MOST_TRACE (UINT64_C(1) << 30)
 
 /* Each appends bytes of a file to *out: its beginning, a record, its end. */
 void profile_begin(struct gs_buf *out);

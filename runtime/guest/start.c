@@ -11,6 +11,7 @@
 #include "runtime/guest/programs/compile.h"
 #include "runtime/guest/programs/programs.h"
 #include "runtime/guest/programs/twin.h"
+#include "runtime/model/trace_shapes.h"
 #include "runtime/process/signals.h"
 #include "runtime/process/thread.h"
 #include "runtime/report/record.h"
@@ -119,6 +120,7 @@ void runtime_start(void)
 		return;
 	locale_t before = use_c_locale();
 	read_options();
+	traces_settle(&simulation);
 	load_targets(&simulation);
 	choose_model(&simulation);
 	record_all_targets(&simulation);

@@ -20,6 +20,8 @@ struct simulation {
 	/* Written once at the start, then read by all: */
 	struct gs_options options;
 	struct model_options model; /* from the options */
+	bool whole_traces; /* of a launch that is traced, nothing may be missing: no loop has windows, and launches wait for memory (traces_settle) */
+	bool all_groups;   /* of every launch all groups are traced, as far as there is memory */
 	struct target targets[MAX_TARGETS];
 	size_t target_count;
 	char archs[MAX_TARGETS][GPU_TARGET_SIZE]; /* the different names of gpu_target_name */

@@ -13,6 +13,7 @@
 
 #include "models/util/minmax.h"
 #include "runtime/model/simulation.h"
+#include "runtime/process/memory.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -141,6 +142,20 @@ static struct launches_alike *shape_of(struct artifact_kernel *k, const uint64_t
 	s->next = k->shapes;
 	k->shapes = s;
 	return s;
+}
+
+/*
+ * A profile with all that a program did is what `gpusim export` needs. Where nobody says how much may be taken for that, it is an eighth of the
+ * machine's memory, so that the copies on the way to the file have room, too; a launch may have half of it, and of a record 1 GB is a trace.
+ */
+void traces_settle(struct simulation *sim)
+{
+	const uint64_t most = UINT64_C(1) << 31, memory = memory_bytes() / 8;
+	struct gs_options *o = &sim->options;
+	sim->all_groups = o->trace.number == TRACE_ALL && *o->record.text && !o->trace_items.given;
+	sim->whole_traces = sim->all_groups || o->exact.number;
+	if (sim->all_groups && !o->trace_memory.given && o->trace_memory.number < memory)
+		o->trace_memory.number = min_u64(memory, most);
 }
 
 bool traces_wanted(const struct simulation *sim)

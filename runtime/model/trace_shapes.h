@@ -58,6 +58,8 @@ struct kept_trace {
 	bool gone;         /* no longer kept: the last holder frees it */
 };
 
+/* What the options mean for traces. With GPUSIM_EXACT=1 they are whole; with GPUSIM_TRACE=all, of a program that is recorded, all groups have one, too. */
+void traces_settle(struct simulation *sim);
 bool traces_wanted(const struct simulation *sim); /* of any launch */
 /* Of a launch: a stride, or where a pattern begins, may be among them. Buffers are all alike. */
 uint64_t trace_arguments(const uint64_t *values, size_t count);

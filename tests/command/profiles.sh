@@ -164,7 +164,7 @@ interrupted_replay() {
 
 # Traces for Accel-Sim. In each warp, every lane ends once, and the last line is an EXIT.
 exported() {
-	GPUSIM_TRACE=all GPUSIM_EXACT=1 GPUSIM_TRACE_ITEMS=100000 "$gpusim" record -o e --gpu v100 --report none -- "$build/kernels/launches" -k "$here/../../kernels" collatz 200 2 >out &&
+	GPUSIM_TRACE=all "$gpusim" record -o e --gpu v100 --report none -- "$build/kernels/launches" -k "$here/../../kernels" collatz 200 2 >out &&
 		"$gpusim" export --accel-sim e -o traces --gpu v100 >out 2>err && [ ! -s out ] && grep -c '^kernel-.*traceg$' traces/kernelslist.g | grep -qx 2 &&
 		grep -q '^MemcpyHtoD,0x00007f[0-9a-f]*,[0-9]*$' traces/kernelslist.g && python3 - traces/kernel-1.traceg <<'END'
 import sys
@@ -203,6 +203,29 @@ assert len(direct) == len(back) == 2 and all(abs(b / a - 1) < 0.01 for a, b in z
 END
 }
 
+# Where memory does not last for all groups, others stand for them: 64 groups of 128 work-items, of which 1 MB, half of what is given, has room for some.
+exported_in_part() {
+	GPUSIM_TRACE=all GPUSIM_TRACE_MEMORY=${1}M "$gpusim" record -o s --gpu v100 --report none -- "$build/kernels/launches" -k "$here/../../kernels" collatz 8192 1 >out &&
+		"$gpusim" export --accel-sim s -o parts-$1 --gpu v100 >out 2>err
+}
+stand_ins() {
+	exported_in_part 512 && [ ! -s err ] && exported_in_part 2 &&
+		grep -q 'others stand for some of launches 0 (collatz_some, [0-9]* of [0-9]*)$' err && [ $(wc -l <err) = 1 ] && python3 - parts-512/kernel-1.traceg parts-2/kernel-1.traceg <<'END'
+import sys
+def read(path):
+    blocks, lines = [], 0
+    for line in open(path):
+        if line.startswith("thread block"):
+            blocks.append(line)
+        elif line.startswith("insts"):
+            lines += int(line.split()[2])
+    return blocks, lines
+(blocks, lines), (in_part, of_part) = read(sys.argv[1]), read(sys.argv[2])
+print(len(blocks), lines, len(in_part), of_part)
+assert blocks and in_part == blocks and abs(of_part / lines - 1) < 0.1
+END
+}
+
 not_traced() {
 	GPUSIM_TRACE=never "$gpusim" record -o n --gpu v100 --report none -- "$build/kernels/launches" -k "$here/../../kernels" collatz 200 2 >out &&
 		! "$gpusim" export --accel-sim n -o untraced --gpu v100 >out 2>err && grep -q 'launch 0 .* is left out: it was not traced; record with' err &&
@@ -225,6 +248,7 @@ check 'a profile that is missing is told' refused 'cannot read' "$gpusim" replay
 check 'a pipe is replayed, but not swept, and a device is neither' pipes_and_devices
 check 'a profile becomes traces for Accel-Sim' exported
 check 'these take as long as the profile when they are imported' exported_and_back
+check 'of an export that memory does not last for, groups stand for others' stand_ins
 check 'a launch that was not traced is told' not_traced
 check 'a sweep has a row, a line of CSV and a point for every configuration' swept
 check 'a sweep that is interrupted has what is done' interrupted_sweep

@@ -21,7 +21,7 @@ within() { case $1 in reduce-s) echo 0.10 ;; *) echo 0.01 ;; esac; }
 
 back() {
 	local plain="--gpu $gpu --exact 1 --trace-memory 4G --set launch_overhead_ns=0,cuda_launch_overhead_ns=0 --report json"
-	"$gpusim" record -o p --trace all --trace-items 1000000000 --exact 1 --trace-memory 4G --report none --gpu "$gpu" -- \
+	"$gpusim" record -o p --trace all --report none --gpu "$gpu" -- \
 		"$build/kernels/suite" -r 1 -n "$root/kernels/cases.txt" "$1" >out &&
 		"$gpusim" export --accel-sim p -o traces --gpu "$gpu" && "$gpusim" import traces -o back --trace all --trace-memory 4G &&
 		"$gpusim" replay p $plain --output direct && "$gpusim" replay back $plain --output again &&

@@ -55,12 +55,12 @@ static bool brought_enough(uint64_t more)
 	return work.brought_bytes + more > TRACE_KEPT_SHARE(simulation.options.trace_memory.number);
 }
 
-/* With the lock held. What is beyond the bound is lost; with GPUSIM_EXACT=1 it is not fetched before there is room. */
+/* With the lock held. What is beyond the bound is lost; where traces are to be whole, it is not fetched before there is room. */
 static void keep_brought(struct launch *l)
 {
 	if (!l->brought)
 		return;
-	if (simulation.options.exact.number || !brought_enough(l->brought->length)) {
+	if (simulation.whole_traces || !brought_enough(l->brought->length)) {
 		work.brought_bytes += l->brought->length;
 		return;
 	}
@@ -71,7 +71,7 @@ static void keep_brought(struct launch *l)
 
 static struct launch *next_to_fetch(void)
 {
-	struct launch *l = simulation.options.exact.number && brought_enough(0) ? NULL : work.completed;
+	struct launch *l = simulation.whole_traces && brought_enough(0) ? NULL : work.completed;
 	while (l && (l->fetched != FETCH_NONE || !has_to_fetch(l)))
 		l = l->queued;
 	return l;

@@ -6,6 +6,8 @@
 #include "runtime/guest/launches/traced.h"
 
 #include "runtime/config/log.h"
+#include "models/util/minmax.h"
+#include "runtime/format/profile_file.h"
 #include "runtime/format/traces.h"
 #include "runtime/guest/launches/commands.h"
 #include "runtime/guest/launches/launch.h"
@@ -44,7 +46,8 @@ static uint64_t seed_of(const struct launch *l)
  * own a quarter. */
 static uint64_t most_words(const struct trace_plan *p)
 {
-	return buffer_bound(TRACE_BUFFER, p->device) / (p->in_columns ? 4 : 2) / sizeof(uint64_t);
+	uint64_t bytes = buffer_bound(TRACE_BUFFER, p->device) / (p->in_columns ? 4 : 2);
+	return (*simulation.options.record.text && !p->in_columns ? min_u64(bytes, PROFILE_MOST_TRACE) : bytes) / sizeof(uint64_t);
 }
 
 /* Work-items to trace. Rather fewer of them than none whole: on a GPU those of a box run out of room together. *each: chunks for one. */
@@ -52,6 +55,10 @@ static uint64_t most_items(const struct launch *l, const struct trace_plan *p, d
 {
 	const struct launch_record *r = &l->record;
 	const uint64_t longer = p->in_columns ? COLUMNS_LONGER : 1;
+	if (simulation.all_groups) { /* how many chunks each needs is not known before: those that are left without can be told by the others */
+		*each = 1;
+		return most_words(p) / CHUNK_WORDS / longer;
+	}
 	uint64_t items = trace_items(r->facts, r->global, r->local, simulation.options.trace_items.number, most_words(p) / CHUNK_WORDS / longer, each);
 	*each *= (double)longer;
 	return items;
@@ -85,13 +92,7 @@ static bool choose_groups(const struct launch *l, struct trace_plan *p)
 	return items <= WHOLE * most;
 }
 
-/* With GPUSIM_EXACT=1 nothing of a trace may be missing. */
-static bool is_exact(void)
-{
-	return simulation.options.exact.number;
-}
-
-/* How long an exact trace is cannot be known before: it has the largest buffer, of which only what is used is ever touched. */
+/* How long a whole trace is cannot be known before: it has the largest buffer, of which only what is used is ever touched. */
 static size_t buffer_words(const struct launch *l, const struct trace_plan *p, bool longer, double most_each)
 {
 	enum { LEAST = 1024 }; /* chunks in all */
@@ -105,7 +106,7 @@ static size_t buffer_words(const struct launch *l, const struct trace_plan *p, b
 	          !(l->record.facts->hazards & HAZARD_STRAIGHT);   /* there are no windows without loops */
 	uint64_t wanted = (uint64_t)((double)items * each) * (longer ? LONGER_WINDOWS : 1) * CHUNK_WORDS;
 	wanted = wanted < LEAST * CHUNK_WORDS ? LEAST * CHUNK_WORDS : wanted;
-	while (words * 2 <= room && (words < wanted || is_exact()))
+	while (words * 2 <= room && (words < wanted || simulation.whole_traces))
 		words *= 2;
 	return words > TRACE_HEADER_WORDS + CHUNK_WORDS ? words : 0;
 }
@@ -124,7 +125,7 @@ static bool plan_for(const struct launch *l, cl_device_id device, bool in_column
 	if (!choose_groups(l, p))
 		return false;
 	p->whole = p->boxes.count == 1;
-	p->windows = is_exact() ? 1 : p->whole ? LONGER_WINDOWS : 0;
+	p->windows = simulation.whole_traces ? 1 : p->whole ? LONGER_WINDOWS : 0;
 	return true;
 }
 
@@ -138,14 +139,14 @@ bool plan_groups_in_columns(const struct launch *l, struct trace_plan *p)
 	return plan_for(l, NULL, true, p);
 }
 
-/* An exact launch waits for memory that launches before it still have. A user event may hold these up: then it is not traced. */
+/* A launch that needs its whole trace waits for memory that launches before it still have. A user event may hold these up: then it is not traced. */
 static struct counter_buffer *wait_for_buffer(struct context_pool *pool, cl_device_id device, size_t words)
 {
 	enum { PATIENCE_MS = 1000, ROUNDS = 300 };
 	for (;;) {
 		uint64_t moves = worker_moves();
 		struct counter_buffer *b = buffer_take(pool, device, TRACE_BUFFER, words);
-		if (b || !is_exact() || !buffers_in_use(TRACE_BUFFER) || !worker_wait_progress(moves, PATIENCE_MS, ROUNDS))
+		if (b || !simulation.whole_traces || !buffers_in_use(TRACE_BUFFER) || !worker_wait_progress(moves, PATIENCE_MS, ROUNDS))
 			return b;
 	}
 }
@@ -170,7 +171,7 @@ static size_t fitting_words(struct launch *l, const struct trace_plan *p)
 	const uint64_t most = buffer_bound(TRACE_BUFFER, p->device), used = buffers_in_use(TRACE_BUFFER);
 	const double least = p->in_columns ? 0 : trace_least_room(r->facts, r->global, r->local);
 	size_t words = buffer_words(l, p, p->whole, 0);
-	if (!p->whole || is_exact() || used + words * sizeof(uint64_t) <= most / 2)
+	if (!p->whole || simulation.whole_traces || used + words * sizeof(uint64_t) <= most / 2)
 		return words;
 	words = buffer_words(l, p, false, 0);
 	l->trace_is_tight = least > 0 && used + words * sizeof(uint64_t) > most / 4;

@@ -65,8 +65,8 @@ static bool take_copies(struct attempt *a)
 {
 	struct launch *l = a->launch;
 	struct kernel *k = a->kernel;
-	/* An exact launch needs its trace, whatever the copies cost. */
-	if (!simulation.options.exact.number && !shadow_affordable(a->plan.bytes, !a->seen))
+	/* A launch that needs its whole trace has it, whatever the copies cost. */
+	if (!simulation.whole_traces && !shadow_affordable(a->plan.bytes, !a->seen))
 		return false;
 	if (a->way == WAY_VERIFY) {
 		l->shadow = shadow_take(k->build->pool, a->request, a->device, &a->plan, true);

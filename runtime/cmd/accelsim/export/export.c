@@ -6,14 +6,12 @@
 #include "runtime/cmd/sweep/replay.h"
 #include "runtime/config/log.h"
 #include "runtime/model/profile.h"
-#include "runtime/model/trace_decode.h"
-#include "runtime/process/thread.h"
+#include "runtime/model/trace_shapes.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LOG_DOMAIN "export"
 
@@ -24,6 +22,8 @@ struct exporter {
 	struct export_memory memory;
 	uint64_t kernels, left_out;
 	unsigned arch;
+	struct gs_buf stand_ins; /* text: launches with groups that others stand for */
+	uint64_t with_stand_ins;
 };
 
 /* ---- memory ---- */
@@ -83,7 +83,17 @@ static void write_header(const struct exporter *x, const struct launch_result *r
 	      "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]\n", out);
 }
 
-static int write_trace(struct exporter *x, struct launch_result *r, const struct launch_trace *trace, struct gs_error *err)
+/* Names the launch, unless there are many. */
+static void note_stand_ins(struct exporter *x, const struct launch_result *r, uint64_t count)
+{
+	enum { MOST_NAMED = 8 };
+	const uint64_t *g = r->profile.groups;
+	if (count && x->with_stand_ins++ < MOST_NAMED)
+		gs_buf_printf(&x->stand_ins, "%s%" PRIu64 " (%s, %" PRIu64 " of %" PRIu64 ")", x->with_stand_ins > 1 ? ", " : "", r->launch->seq,
+		              r->launch->kernel_name, count, g[0] * g[1] * g[2]);
+}
+
+static int write_trace(struct exporter *x, struct launch_result *r, const struct kept_trace *trace, struct gs_error *err)
 {
 	const struct kernel_code *code = r->launch->facts->code[x->sim->targets[0].arch];
 	struct export_code names;
@@ -105,13 +115,19 @@ static int write_trace(struct exporter *x, struct launch_result *r, const struct
 	if (!result && !(out = fopen(path, "we")))
 		result = gs_fail(err, errno, "%s cannot be written: %s", path, strerror(errno));
 	if (!result) {
-		struct export_launch launch = {.code = &names, .trace = trace, .lanes = &r->profile.lanes, .bases = bases,
-		                               .base_count = r->launch->argument_count,
+		uint64_t stand_ins;
+		struct export_launch launch = {.code = &names, .gpu = &x->sim->targets[0].gpu, .lanes = &r->profile.lanes, .bases = bases,
+		                               .base_count = r->launch->argument_count, .bytes = trace->bytes, .length = trace->length,
+		                               .chunk_count = trace->chunks, .sites = r->launch->artifact->sites,
+		                               .site_count = (uint32_t)r->launch->artifact->site_count,
+		                               .block_count = (uint32_t)r->launch->artifact->block_count,
+		                               .argument_bytes = trace->argument_bytes, .argument_count = trace->argument_count,
 		                               .constants = export_buffer_at(&x->memory, UINT64_C(1) << KEY_OF_CONSTANTS, UINT64_C(1) << 24)};
 		memcpy(launch.groups, r->profile.groups, sizeof launch.groups);
 		memcpy(launch.local, r->profile.local, sizeof launch.local);
+		memcpy(launch.global, r->profile.global, sizeof launch.global);
 		write_header(x, r, code, out);
-		result = export_groups(&launch, out, err);
+		result = export_groups(&launch, out, &stand_ins, err);
 		bool failed = ferror(out);
 		if ((fclose(out) || failed) && !result)
 			result = gs_fail(err, EIO, "%s cannot be written", path);
@@ -119,6 +135,8 @@ static int write_trace(struct exporter *x, struct launch_result *r, const struct
 			remove(path);
 		else
 			fprintf(x->list, "kernel-%" PRIu64 ".traceg\n", x->kernels);
+		if (!result)
+			note_stand_ins(x, r, stand_ins);
 	}
 	free(path);
 	free(bases);
@@ -129,19 +147,10 @@ static int write_trace(struct exporter *x, struct launch_result *r, const struct
 static int write_launch(struct exporter *x, const struct launch_record *l, struct kept_trace *trace, struct gs_error *err)
 {
 	struct launch_result r = {.sim = x->sim, .launch = l, .counts = calloc(l->artifact->block_count + 1, sizeof *r.counts)};
-	struct launch_trace part;
 	if (!r.counts)
 		return gs_fail(err, ENOMEM, "out of memory");
 	profile_fill(&r);
-	for (int d = 0; d < 3 && trace; d++) {
-		trace->groups[d] = r.profile.groups[d];
-		trace->local[d] = (uint32_t)r.profile.local[d];
-	}
-	struct decoded_trace *decoded = trace ? trace_decode(x->sim, l->artifact, trace) : NULL;
-	uint64_t groups = r.profile.groups[0] * r.profile.groups[1] * r.profile.groups[2];
-	int result = decoded && decoded_trace_part(decoded, groups, &part) ? write_trace(x, &r, &part, err)
-	                                                                     : gs_fail(err, ENOENT, "it was not traced; " EXPORT_RECORD);
-	decoded_trace_release(decoded);
+	int result = trace ? write_trace(x, &r, trace, err) : gs_fail(err, ENOENT, "it was not traced; " EXPORT_RECORD);
 	free(r.counts);
 	return result;
 }
@@ -180,6 +189,10 @@ static int export_profile(struct simulation *sim, const char *profile, const cha
 		result = gs_fail(err, EIO, "%s cannot be written", path);
 	if (!result && x.left_out == x.kernels)
 		result = gs_fail(err, ENOENT, "no launch of %s could be written", profile);
+	if (!result && x.with_stand_ins)
+		log_warning("memory for traces (GPUSIM_TRACE_MEMORY) did not last for all groups: others stand for some of launches %s%s", x.stand_ins.data ? x.stand_ins.data : "",
+		            x.with_stand_ins > 8 ? " and others" : "");
+	gs_buf_free(&x.stand_ins);
 	if (result && path)
 		remove(path);
 	replay_reset(&play);
@@ -215,10 +228,6 @@ int cmd_export(int argc, char **argv)
 		return cmd_fail("export: gpusim export --accel-sim FILE -o DIR [--gpu NAME]");
 	if (cmd_check_gpus(&simulation.options, "export"))
 		return EXIT_USAGE;
-	/* A trace is decoded whole: what a run may take of memory beside its program does not bound it here. */
-	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	if (simulation.options.trace_memory.number < memory)
-		simulation.options.trace_memory.number = memory;
 	load_targets(&simulation);
 	if (simulation.target_count > 1)
 		return cmd_fail("export: traces are of one GPU at a time");

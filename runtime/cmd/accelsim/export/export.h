@@ -62,19 +62,36 @@ uint64_t export_buffer_at(struct export_memory *m, uint64_t key, uint64_t bytes)
 
 struct export_launch {
 	const struct export_code *code;
-	const struct launch_trace *trace;
+	const struct gpu *gpu;
 	const struct lane_counts *lanes;
-	uint64_t groups[3], local[3];
+	uint64_t groups[3], local[3], global[3];
+	/* The trace as it is kept (runtime/model/trace_shapes.h), and what is needed to decode it (models/trace/read.h). */
+	const char *bytes;
+	size_t length, chunk_count;
+	const struct trace_site *sites;
+	uint32_t site_count, block_count;
+	const uint64_t *argument_bytes;
+	size_t argument_count;
 	const uint64_t *bases; /* by argument: where its buffer begins */
 	size_t base_count;
 	uint64_t constants;    /* where the program's constants are */
 };
-#define EXPORT_RECORD "record with --trace all --trace-items 1000000000 --exact 1 --trace-memory 4G"
-/* Writes all groups. -ENOENT: the trace does not have all that the launch did; *err says what is missing. */
-int export_groups(const struct export_launch *launch, FILE *out, struct gs_error *err);
+#define EXPORT_RECORD "record with --trace all"
+struct warp_writer;
+/* Of groups of this trace. cut: what is there of a work-item whose end is missing is written. NULL: out of memory. */
+struct warp_writer *warp_writer_new(const struct export_launch *launch, const struct launch_trace *trace, bool cut);
+void warp_writer_free(struct warp_writer *w); /* NULL is fine */
+/* Writes what a group did as what group `as` does, which is another one if `moves` is not NULL: it says how addresses move. -ENOENT: the trace does not
+ * have all that its work-items did; *err says what is missing. */
+int export_group(struct warp_writer *w, const struct traced_group *g, uint64_t as, const struct launch_warps *moves, FILE *out, struct gs_error *err);
 
 /* A line of a trace. addresses: those of the lanes that are on, ascending; NULL: it has none. */
 void export_line(FILE *out, const struct export_instruction *in, uint32_t pc, uint32_t mask, const char *opcode, const uint64_t *addresses,
                  unsigned width);
+
+/* ---- groups.c ---- */
+
+/* Writes all groups; *stand_ins: those of them that others stand for, or that are not whole. -ENOENT as above. */
+int export_groups(const struct export_launch *launch, FILE *out, uint64_t *stand_ins, struct gs_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "models/code/costs.h"
 #include "models/trace/lanes.h"
+#include "models/traffic/footprint.h"
 #include "models/warps/replay.h"
 
 #include <errno.h>
@@ -29,6 +30,11 @@ struct executed_access {
 
 struct warp_writer {
 	const struct export_launch *launch;
+	struct trace_reader *reader;
+	bool cut;
+	uint64_t as; /* the group that is written */
+	const struct launch_warps *moves; /* NULL: addresses are as they were traced */
+	int64_t moved[3];
 	FILE *out; /* of the warp's lines */
 	uint64_t lines;
 	struct traced_lane *lanes[EXPORT_LANES];
@@ -42,7 +48,7 @@ struct warp_writer {
 
 /* ---- what a warp did ---- */
 
-static bool place_address(const struct export_launch *l, uint8_t space, uint64_t *address)
+static void place_address(const struct export_launch *l, uint8_t space, uint64_t *address)
 {
 	const uint64_t buffers = UINT64_C(1) << 40, constants = UINT64_C(1) << 39;
 	if (space == SPACE_local) {
@@ -54,7 +60,6 @@ static bool place_address(const struct export_launch *l, uint8_t space, uint64_t
 	} else if (space == SPACE_generic) {
 		*address += EXPORT_SHARED_BASE;
 	}
-	return true;
 }
 
 static void record_access(struct warp_writer *w, uint32_t instruction, uint32_t mask)
@@ -64,8 +69,11 @@ static void record_access(struct warp_writer *w, uint32_t instruction, uint32_t 
 	for (uint32_t left = mask; left; left &= left - 1) {
 		uint32_t lane = (uint32_t)__builtin_ctz(left);
 		uint64_t address;
-		if (!traced_lane_address(w->lanes[lane], instruction, &address) || !place_address(w->launch, in->space, &address))
+		if (!traced_lane_address(w->lanes[lane], instruction, &address))
 			continue;
+		if (w->moves && in->space != SPACE_shared && in->space != SPACE_local)
+			address = launch_address(w->moves, instruction, address, w->as, w->moved, in->bytes ? in->bytes : 1);
+		place_address(w->launch, in->space, &address);
 		a.mask |= left & -left;
 		gs_buf_add(&w->addresses, &address, sizeof address);
 	}
@@ -261,37 +269,36 @@ static void write_path(struct warp_writer *w)
 
 /* ---- groups ---- */
 
-static int begin_lanes(struct warp_writer *w, struct trace_reader *reader, const struct traced_group *g, uint32_t warp, struct lane_path *paths,
+static int begin_lanes(struct warp_writer *w, const struct traced_group *g, uint32_t warp, struct lane_path *paths,
                        uint32_t lanes, struct gs_error *err)
 {
 	size_t gaps;
-	trace_reader_next_warp(reader);
+	trace_reader_next_warp(w->reader);
 	for (uint32_t l = 0; l < lanes; l++) {
 		uint32_t item = warp * EXPORT_LANES + l;
 		paths[l] = (struct lane_path){0};
 		if (item >= g->lane_count || !g->lanes[item].count)
 			continue;
-		int result = traced_lane_begin(reader, w->lanes[l], g, item);
+		int result = traced_lane_begin(w->reader, w->lanes[l], g, item);
 		if (result)
 			return gs_fail(err, -result, "the trace of a work-item does not fit the code");
 		traced_lane_gaps(w->lanes[l], &gaps);
 		const struct traced_way *way = traced_lane_way(w->lanes[l]);
-		if (gaps || way->cut)
-			return gs_fail(err, ENOENT, "a part of what it did is not in its trace; " EXPORT_RECORD ", or with more memory");
+		if (gaps || (way->cut && !w->cut))
+			return gs_fail(err, ENOENT, "iterations of its loops are not in its trace; " EXPORT_RECORD);
 		paths[l] = (struct lane_path){way->blocks, way->steps};
 	}
 	return 0;
 }
 
-static int write_warp(struct warp_writer *w, struct trace_reader *reader, const struct traced_group *g, uint32_t warp, uint32_t lanes, FILE *out,
-                      struct gs_error *err)
+static int write_warp(struct warp_writer *w, const struct traced_group *g, uint32_t warp, uint32_t lanes, FILE *out, struct gs_error *err)
 {
 	struct lane_path paths[EXPORT_LANES];
 	char *text = NULL;
 	size_t length = 0;
 	w->blocks.len = w->accesses.len = w->addresses.len = w->pending.len = 0;
 	w->lines = w->exited = w->run = 0;
-	int result = begin_lanes(w, reader, g, warp, paths, lanes, err);
+	int result = begin_lanes(w, g, warp, paths, lanes, err);
 	if (!result && replay_warp(w->launch->code->code, paths, lanes, record_block, w))
 		result = gs_fail(err, ENOMEM, "out of memory");
 	if (!result && !(w->out = open_memstream(&text, &length)))
@@ -308,40 +315,48 @@ static int write_warp(struct warp_writer *w, struct trace_reader *reader, const 
 	return failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }
 
-static int write_group(struct warp_writer *w, struct trace_reader *reader, const struct traced_group *g, FILE *out, struct gs_error *err)
+int export_group(struct warp_writer *w, const struct traced_group *g, uint64_t as, const struct launch_warps *moves, FILE *out, struct gs_error *err)
 {
 	const struct export_launch *l = w->launch;
 	uint64_t items = l->local[0] * l->local[1] * l->local[2];
 	int result = 0;
-	fprintf(out, "\n#BEGIN_TB\n\nthread block = %" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", g->group % l->groups[0], g->group / l->groups[0] % l->groups[1],
-	        g->group / l->groups[0] / l->groups[1]);
+	w->as = as;
+	w->moves = moves && launch_move(moves, as, w->moved) ? moves : NULL;
+	fprintf(out, "\n#BEGIN_TB\n\nthread block = %" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", as % l->groups[0], as / l->groups[0] % l->groups[1],
+	        as / l->groups[0] / l->groups[1]);
 	for (uint32_t warp = 0; (uint64_t)warp * EXPORT_LANES < items && !result; warp++) {
 		uint64_t left = items - (uint64_t)warp * EXPORT_LANES;
-		result = write_warp(w, reader, g, warp, (uint32_t)(left < EXPORT_LANES ? left : EXPORT_LANES), out, err);
+		result = write_warp(w, g, warp, (uint32_t)(left < EXPORT_LANES ? left : EXPORT_LANES), out, err);
 	}
 	fputs("\n#END_TB\n", out);
 	return result;
 }
 
-int export_groups(const struct export_launch *launch, FILE *out, struct gs_error *err)
+struct warp_writer *warp_writer_new(const struct export_launch *launch, const struct launch_trace *trace, bool cut)
 {
-	struct warp_writer w = {.launch = launch};
-	uint64_t groups = launch->groups[0] * launch->groups[1] * launch->groups[2];
-	if (launch->trace->group_count < groups)
-		return gs_fail(err, ENOENT, "%zu of its %" PRIu64 " groups were traced; " EXPORT_RECORD, launch->trace->group_count, groups);
-	struct trace_reader *reader = trace_reader_new(launch->code->code, launch->trace, launch->lanes);
-	int result = reader ? 0 : gs_fail(err, ENOMEM, "out of memory");
-	for (uint32_t l = 0; l < EXPORT_LANES && !result; l++)
-		if (!(w.lanes[l] = traced_lane_new(reader)))
-			result = gs_fail(err, ENOMEM, "out of memory");
-	for (size_t i = 0; i < launch->trace->group_count && !result; i++)
-		result = write_group(&w, reader, &launch->trace->groups[i], out, err);
+	struct warp_writer *w = calloc(1, sizeof *w);
+	if (!w)
+		return NULL;
+	*w = (struct warp_writer){.launch = launch, .cut = cut, .reader = trace_reader_new(launch->code->code, trace, launch->lanes)};
+	bool ready = w->reader;
+	for (uint32_t l = 0; l < EXPORT_LANES && ready; l++)
+		ready = (w->lanes[l] = traced_lane_new(w->reader));
+	if (ready)
+		return w;
+	warp_writer_free(w);
+	return NULL;
+}
+
+void warp_writer_free(struct warp_writer *w)
+{
+	if (!w)
+		return;
 	for (uint32_t l = 0; l < EXPORT_LANES; l++)
-		traced_lane_free(w.lanes[l]);
-	trace_reader_free(reader);
-	gs_buf_free(&w.blocks);
-	gs_buf_free(&w.accesses);
-	gs_buf_free(&w.addresses);
-	gs_buf_free(&w.pending);
-	return result;
+		traced_lane_free(w->lanes[l]);
+	trace_reader_free(w->reader);
+	gs_buf_free(&w->blocks);
+	gs_buf_free(&w->accesses);
+	gs_buf_free(&w->addresses);
+	gs_buf_free(&w->pending);
+	free(w);
 }
