@@ -195,12 +195,15 @@ static void add_operand(struct kernel_code *k, int number, uint8_t *count)
 	++*count;
 }
 
-/* Constants without addresses are those of the bank that parameters are in. Other accesses without any make no requests. */
+/* Constants without addresses are those of the bank that parameters are in. Other accesses without any make no requests: if that is because their
+ * predicate is off, they take their way through the unit and back, as those of our own code do (models/warps/machine.c). */
 static void set_access(struct kernel_code *k, struct seen_instruction *s, struct code_instruction *in)
 {
 	in->space = (uint8_t)space_of(s);
 	in->bytes = s->what.bytes;
-	if (!s->addresses && in->space == SPACE_const) {
+	if (s->off && (in->space == SPACE_shared || in->space == SPACE_global || in->space == SPACE_local)) {
+		in->flags |= CODE_EXPANDED | CODE_GUARDED;
+	} else if (!s->addresses && in->space == SPACE_const) {
 		in->space = SPACE_param;
 	} else if (!s->addresses && in->class != CODE_texture) {
 		in->class = CODE_nop;

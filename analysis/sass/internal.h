@@ -11,7 +11,7 @@ struct seen_instruction {
 	int16_t result, sources[OBSERVED_SOURCES];
 	uint8_t source_count;
 	uint8_t spaces;  /* of generic accesses: 1 shared, 2 local, 4 global */
-	bool addresses, parts; /* parts: lanes that executed it together went on apart */
+	bool addresses, off, parts; /* parts: lanes that executed it together went on apart */
 	uint32_t next;   /* 1 + what followed it last; 0: nothing yet, or the end */
 	uint32_t place;  /* in the code */
 	uint32_t block;  /* that it is in */

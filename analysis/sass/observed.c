@@ -79,7 +79,7 @@ static int64_t add_instruction(struct observed_code *c, const struct observed_in
 		return -ENOMEM;
 	struct seen_instruction *s = &c->seen[c->count];
 	*s = (struct seen_instruction){.pc = i->pc, .result = i->result, .source_count = i->source_count, .opcode = (uint32_t)c->strings.len,
-	                               .block = OBSERVED_NONE, .site = OBSERVED_NONE};
+	                               .off = i->off, .block = OBSERVED_NONE, .site = OBSERVED_NONE};
 	memcpy(s->sources, i->sources, sizeof s->sources);
 	gs_buf_add(&c->strings, i->opcode, i->opcode_length);
 	gs_buf_add(&c->strings, "", 1);

@@ -30,6 +30,7 @@ struct observed_instruction {
 	const char *opcode;                /* with suffixes; opcode_length bytes */
 	size_t opcode_length;
 	bool addresses;                    /* it has some: of an access */
+	bool off;                          /* an access that no lane makes */
 	uint8_t space;                     /* enum code_space of the address of its first lane, for opcodes that do not say */
 };
 

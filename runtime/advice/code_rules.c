@@ -71,7 +71,7 @@ static struct computing computing_of(const struct advice_case *c, const struct a
 			continue;
 		sum.all += n;
 		sum.divisions += in->class == CODE_int_div ? n : 0;
-		sum.library += in->class == CODE_fp32_div || (in->flags & CODE_EXPANDED) ? n : 0;
+		sum.library += in->class == CODE_fp32_div || (in->flags & (CODE_EXPANDED | CODE_GUARDED)) == CODE_EXPANDED ? n : 0;
 	}
 	return sum;
 }

@@ -125,7 +125,7 @@ static void whole_traces(void)
 	CU_ASSERT_STRING_EQUAL(text_items("0 1 0 EXIT 0 0\n"), "!");
 }
 
-/* A predicate that is off in all lanes: a turn of the scheduler, at a place of its own. */
+/* A predicate that is off in all lanes: a turn of the scheduler, or an access that no lane makes, at a place of its own. */
 static void skipped_lines(void)
 {
 	static const char body[] = "#BEGIN_TB\nthread block = 0,0,0\nwarp = 1\n10 0 1 R4 LDG.E 1 R2 4 1 0x0 0\n20 f 0 BRA 0 0\n"
@@ -133,7 +133,8 @@ static void skipped_lines(void)
 	static const struct {
 		uint64_t pc;
 		uint32_t mask;
-	} expected[] = {{0x11, 0xffff}, {0x20, 0xf}, {0x31, 0xf}};
+		bool off;
+	} expected[] = {{0x11, 0xffff, true}, {0x20, 0xf, false}, {0x31, 0xf, false}};
 	struct sass_trace *t;
 	struct gs_error err;
 	struct gs_buf text = {0};
@@ -148,6 +149,7 @@ static void skipped_lines(void)
 		CU_ASSERT_EQUAL(in->pc, expected[n].pc);
 		CU_ASSERT_EQUAL(in->mask, expected[n].mask);
 		CU_ASSERT_EQUAL(in->addresses, false);
+		CU_ASSERT_EQUAL(in->off, expected[n].off);
 		n++;
 	}
 	CU_ASSERT_EQUAL(n, GS_ARRAY_LEN(expected));
@@ -324,6 +326,7 @@ static void written_lines(void)
 	CU_ASSERT_STRING_EQUAL(written(0xffffffff, a), "0120 ffffffff 1 R7 LDG.E 2 R2 R300 4 1 0x00007f4000000000 8\n");
 	CU_ASSERT_STRING_EQUAL(written(0x0ff0, a), "0120 00000ff0 1 R7 LDG.E 2 R2 R300 4 1 0x00007f4000000000 8\n");
 	CU_ASSERT_STRING_EQUAL(written(0x80000000, a), "0120 80000000 1 R7 LDG.E 2 R2 R300 4 1 0x00007f4000000000 0\n");
+	CU_ASSERT_STRING_EQUAL(written(0, &(const uint64_t){0}), "0120 00000000 1 R7 LDG.E 2 R2 R300 4 1 0x0000000000000000 0\n"); /* as the tracer does */
 	/* Strides are for lanes that follow one another. */
 	CU_ASSERT_STRING_EQUAL(written(0xd, a), "0120 0000000d 1 R7 LDG.E 2 R2 R300 4 2 0x00007f4000000000 8 8\n");
 	a[1] -= 24;

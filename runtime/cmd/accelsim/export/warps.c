@@ -137,7 +137,13 @@ static void write_access(struct warp_writer *w, uint32_t instruction, uint32_t a
 	const struct export_instruction *in = &w->launch->code->instructions[instruction];
 	const struct code_instruction *code = &w->launch->code->view.code[instruction];
 	const struct executed_access *a = access == NOTHING ? NULL : (const struct executed_access *)(const void *)w->accesses.data + access;
-	if (in->memory && (!a || !a->mask)) { /* no lane goes there, or nobody knows where */
+	if (in->memory && (!a || !a->mask) && (code->space == SPACE_shared || code->space == SPACE_global || code->space == SPACE_local)) {
+		/* No lane goes there, or nobody knows where: as the tracer writes an instruction whose predicate is off. */
+		export_line(w->out, in, in->pc, 0, in->opcode, &(const uint64_t){0}, code->bytes);
+		w->lines++;
+		return;
+	}
+	if (in->memory && (!a || !a->mask)) { /* the simulator could not tell its space */
 		export_line(w->out, NULL, in->pc + EXPORT_PC_STEP / 2, mask, "NOP", NULL, 0);
 		w->lines++;
 		return;

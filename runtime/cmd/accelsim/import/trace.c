@@ -177,9 +177,17 @@ static int begin_warp(struct sass_trace *t, uint64_t warp, struct gs_error *err)
 	return SASS_ITEM_WARP;
 }
 
-/* An instruction whose predicate is off in all lanes takes its turn of the scheduler and no more. It is another than the one at its place. */
+/* An instruction whose predicate is off in all lanes takes its turn of the scheduler and no more, unless it accesses memory. It is another than the one
+ * at its place. */
 static void skip_instruction(struct sass_trace *t)
 {
+	if (t->line.width) {
+		t->line.in.pc++;
+		t->line.in.mask = t->last_mask;
+		t->line.in.addresses = false;
+		t->line.in.off = true;
+		return;
+	}
 	t->line.in = (struct observed_instruction){.pc = t->line.in.pc + 1, .mask = t->last_mask, .result = -1, .opcode = "NOP", .opcode_length = 3};
 }
 
