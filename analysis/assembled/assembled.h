@@ -5,11 +5,17 @@
  * often: the one that most of its instructions come from by the table of lines, among those that are in as many loops. Each access to
  * memory must come from one access of the PTX, in the same block or in one that is executed next. Where a kernel does not fit, nothing changes.
  *
+ * An unrolled loop has several blocks of the machine code, which stand for 4, 2 or 1 executions of its block (code_machine_block.times). What chooses
+ * between them is executed whenever the loop is entered. Where the assembler has copied a block, so that there is one for each way to it, one stands for all.
+ * Calls for operands of divisions and roots that are out of the usual range are taken to be never made.
+ *
  * Instructions issue by their control fields. No register of the machine is waited for. Instead there are registers that stand for barriers:
  * an instruction that counts a barrier up writes one, and an instruction that waits for the barrier waits for it. One more register stands for
  * stalls: an instruction that makes the next one wait writes it for so many cycles (code_instruction.stall).
  *
- *   analysis/assembled/blocks.c  blocks of the machine code, their loops, and whose block each is
+ *   analysis/assembled/flow.c    blocks of the machine code, the ways between them, and their loops
+ *   analysis/assembled/copies.c  unrolled loops and copies
+ *   analysis/assembled/blocks.c  whose block each is
  *   analysis/assembled/emit.c    the arrays machine* of struct kernel_code
  */
 #ifndef GPUSIM_ANALYSIS_ASSEMBLED_ASSEMBLED_H
@@ -26,6 +32,8 @@ struct assembled_block {
 	bool reached;
 	uint32_t depth;        /* loops around it */
 	int32_t owner;         /* the block of the PTX that it is given to; -1: none yet */
+	uint32_t times;        /* executions of the owner that it stands for; 0: none, it is executed once whenever the owner's loop is entered */
+	bool copy;             /* another block stands for the owner in its place */
 };
 
 struct assembled_kernel {
@@ -39,6 +47,7 @@ struct assembled_kernel {
 	uint32_t block_count;
 	int32_t *merged; /* by block of the PTX without code of its own: the block that executes its accesses; -1: none */
 	bool *has_code;  /* by block of the PTX */
+	bool *unrolled;  /* by block of the PTX: a loop that the assembler has unrolled */
 };
 
 /*
@@ -48,9 +57,17 @@ struct assembled_kernel {
 int assembled_apply(const struct ptx_function *ptx, const struct cubin *cubin, const struct cubin_code *sass, struct kernel_code *code,
                     struct gs_error *why);
 
+/* flow.c */
+int assembled_flow(struct assembled_kernel *k, struct gs_error *why);
+
+/* copies.c. Blocks have their owners by then, but those that most instructions say nothing of. */
+int assembled_copies(struct assembled_kernel *k, struct gs_error *why);
+
 /* blocks.c. The caller frees with assembled_free, also after an error. */
 int assembled_make(struct assembled_kernel *k, unsigned arch, const struct cubin_code *sass, struct gs_error *why);
 void assembled_free(struct assembled_kernel *k);
+bool assembled_is_access(uint8_t class);
+uint32_t assembled_depth(const struct kernel_code *c, uint32_t block); /* loops around a block of the PTX */
 /* What an instruction is for the models: its class, and its space and bytes if it accesses memory. */
 struct sass_opcode assembled_class(const struct assembled_kernel *k, uint32_t instruction);
 

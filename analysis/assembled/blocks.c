@@ -9,7 +9,7 @@
 enum { MOST_SKIPPED = 8 }; /* instructions that may be counted where they are not executed */
 enum { MOST_BLOCKS = 1000, MOST_INSTRUCTIONS = 1 << 15 }; /* the time for checks grows with their square */
 
-static bool is_access(uint8_t class)
+bool assembled_is_access(uint8_t class)
 {
 	return class == CODE_load || class == CODE_store || class == CODE_atomic || class == CODE_texture;
 }
@@ -53,8 +53,9 @@ static int take_instructions(struct assembled_kernel *k, unsigned arch, const st
 	k->block_of = calloc(k->code->code_count + 1u, sizeof *k->block_of);
 	k->merged = calloc(k->code->block_count + 1u, sizeof *k->merged);
 	k->has_code = calloc(k->code->block_count + 1u, sizeof *k->has_code);
+	k->unrolled = calloc(k->code->block_count + 1u, sizeof *k->unrolled);
 	k->blocks = calloc(k->count + 1u, sizeof *k->blocks);
-	if (!k->in || !k->origin || !k->block_of || !k->merged || !k->has_code || !k->blocks)
+	if (!k->in || !k->origin || !k->block_of || !k->merged || !k->has_code || !k->unrolled || !k->blocks)
 		return gs_fail(why, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < k->count; i++) {
 		sass_decode(sass->bytes + (size_t)i * CUBIN_WORD, arch, (uint64_t)i * CUBIN_WORD, &k->in[i]);
@@ -66,89 +67,7 @@ static int take_instructions(struct assembled_kernel *k, unsigned arch, const st
 	return 0;
 }
 
-/* ---- blocks ---- */
-
-static int find_blocks(struct assembled_kernel *k, struct gs_error *why)
-{
-	bool *leads = calloc(k->count + 1u, sizeof *leads);
-	int32_t *of = calloc(k->count + 1u, sizeof *of);
-	int result = leads && of ? 0 : gs_fail(why, ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < k->count && !result; i++) {
-		const struct sass_instruction *in = &k->in[i];
-		int64_t target = in->target / CUBIN_WORD;
-		leads[0] = true;
-		if (in->flow == SASS_BRANCHES && (in->target < 0 || in->target % CUBIN_WORD || target >= (int64_t)k->count))
-			result = gs_fail(why, ENOTSUP, "a branch leaves the machine code");
-		else if (in->flow == SASS_BRANCHES)
-			leads[target] = true;
-		if (in->flow == SASS_BRANCHES || in->flow == SASS_JUMPS || in->flow == SASS_ENDS)
-			leads[i + 1] = true;
-	}
-	for (uint32_t i = 0; i < k->count && !result; i++) {
-		if (leads[i])
-			k->blocks[k->block_count++] = (struct assembled_block){.first = i, .next = {-1, -1}, .owner = -1};
-		k->blocks[k->block_count - 1].count++;
-		of[i] = (int32_t)k->block_count - 1;
-	}
-	for (uint32_t b = 0; b < k->block_count && !result; b++) {
-		struct assembled_block *s = &k->blocks[b];
-		const struct sass_instruction *last = &k->in[s->first + s->count - 1];
-		bool on = (last->flow != SASS_BRANCHES && last->flow != SASS_ENDS && last->flow != SASS_JUMPS) || last->conditional;
-		s->next[0] = on && b + 1 < k->block_count ? (int32_t)b + 1 : -1;
-		s->next[1] = last->flow == SASS_BRANCHES ? of[last->target / CUBIN_WORD] : -1;
-	}
-	free(leads);
-	free(of);
-	return result;
-}
-
-static int find_reached(struct assembled_kernel *k, struct gs_error *why)
-{
-	uint32_t *stack = calloc(2u * k->block_count + 1u, sizeof *stack), depth = 0;
-	if (!stack)
-		return gs_fail(why, ENOMEM, "out of memory");
-	stack[depth++] = 0;
-	while (depth && k->block_count) {
-		struct assembled_block *s = &k->blocks[stack[--depth]];
-		if (s->reached)
-			continue;
-		s->reached = true;
-		for (int n = 0; n < 2; n++)
-			if (s->next[n] >= 0 && !k->blocks[s->next[n]].reached)
-				stack[depth++] = (uint32_t)s->next[n];
-	}
-	free(stack);
-	return 0;
-}
-
-/* What cannot be followed. */
-static int check_instructions(const struct assembled_kernel *k, struct gs_error *why)
-{
-	for (uint32_t b = 0; b < k->block_count; b++)
-		for (uint32_t i = 0; i < k->blocks[b].count && k->blocks[b].reached; i++) {
-			const struct sass_instruction *in = &k->in[k->blocks[b].first + i];
-			if (!in->name)
-				return gs_fail(why, ENOTSUP, "the machine code has an unknown instruction (%03x)", in->opcode);
-			if (in->flow == SASS_JUMPS || in->flow == SASS_CALLS)
-				return gs_fail(why, ENOTSUP, "the machine code has %s", in->flow == SASS_CALLS ? "calls" : "a table of jumps");
-		}
-	return 0;
-}
-
-/* A branch back is the end of a loop, whose blocks stand between. */
-static void find_depths(struct assembled_kernel *k)
-{
-	for (uint32_t header = 0; header < k->block_count; header++) {
-		int64_t end = -1;
-		for (uint32_t b = header; b < k->block_count; b++)
-			if (k->blocks[b].reached && k->blocks[b].next[1] == (int32_t)header)
-				end = b;
-		for (int64_t b = header; b <= end; b++)
-			k->blocks[b].depth++;
-	}
-}
-
-static uint32_t ptx_depth(const struct kernel_code *c, uint32_t block)
+uint32_t assembled_depth(const struct kernel_code *c, uint32_t block)
 {
 	uint32_t depth = 0;
 	for (int32_t loop = c->blocks[block].loop; loop >= 0; loop = c->loops[loop].outer)
@@ -168,7 +87,7 @@ static int choose_owners(struct assembled_kernel *k, struct gs_error *why)
 		uint32_t best = 0;
 		for (uint32_t i = 0; i < s->count && s->reached; i++) {
 			int32_t origin = k->origin[s->first + i], of = origin < 0 ? -1 : k->block_of[origin];
-			if (of < 0 || ptx_depth(k->code, (uint32_t)of) != s->depth)
+			if (of < 0 || assembled_depth(k->code, (uint32_t)of) != s->depth)
 				continue;
 			/* The last instruction decides between equals: it is the branch. */
 			if (++votes[of] > best || (votes[of] == best && i + 1 == s->count)) {
@@ -219,9 +138,9 @@ static int prefer_heads(struct assembled_kernel *k, struct gs_error *why)
 			owns[k->blocks[b].owner] = 1;
 	for (uint32_t b = 0; b < k->block_count && !result; b++) {
 		struct assembled_block *s = &k->blocks[b];
-		for (uint32_t i = s->first; i < s->first + s->count && s->owner >= 0; i++) {
+		for (uint32_t i = s->first; i < s->first + s->count && s->owner >= 0 && !s->copy && !k->unrolled[s->owner]; i++) {
 			int32_t of = k->origin[i] < 0 ? -1 : k->block_of[k->origin[i]];
-			if (of < 0 || of == s->owner || owns[of] || ptx_depth(c, (uint32_t)of) != s->depth || !dominates(k, (uint32_t)of, (uint32_t)s->owner, seen, stack))
+			if (of < 0 || of == s->owner || owns[of] || assembled_depth(c, (uint32_t)of) != s->depth || !dominates(k, (uint32_t)of, (uint32_t)s->owner, seen, stack))
 				continue;
 			owns[s->owner] = 0;
 			owns[of] = 1;
@@ -233,6 +152,46 @@ static int prefer_heads(struct assembled_kernel *k, struct gs_error *why)
 	free(owns);
 	free(stack);
 	return result;
+}
+
+/* The block of the PTX that alone leads to this one; -1: none or several do. */
+static int32_t only_previous(const struct kernel_code *c, uint32_t block)
+{
+	int32_t from = -1;
+	for (uint32_t e = 0; e < c->edge_count; e++)
+		if (c->edges[e].to == (int32_t)block) {
+			if (from >= 0)
+				return -1;
+			from = (int32_t)c->edges[e].from;
+		}
+	return from;
+}
+
+/* A block that branches where its owner does not has an arm under predicates and the branch before it. It belongs to who branches, if that has no other. */
+static int prefer_branches(struct assembled_kernel *k, struct gs_error *why)
+{
+	const struct kernel_code *c = k->code;
+	uint32_t *owned = calloc(c->block_count + 1u, sizeof *owned);
+	if (!owned)
+		return gs_fail(why, ENOMEM, "out of memory");
+	for (uint32_t b = 0; b < k->block_count; b++)
+		if (k->blocks[b].reached && k->blocks[b].owner >= 0)
+			owned[k->blocks[b].owner]++;
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		struct assembled_block *s = &k->blocks[b];
+		int32_t head = s->owner;
+		if (!s->reached || head < 0 || s->copy || k->unrolled[head] || s->next[0] < 0 || s->next[1] < 0 || c->blocks[head].edge_count > 1)
+			continue;
+		while (head >= 0 && c->blocks[head].edge_count < 2 && (head == s->owner || !owned[head]))
+			head = only_previous(c, (uint32_t)head);
+		if (head < 0 || owned[head] || assembled_depth(c, (uint32_t)head) != s->depth)
+			continue;
+		owned[s->owner]--;
+		owned[head]++;
+		s->owner = head;
+	}
+	free(owned);
+	return 0;
 }
 
 static int32_t owner_of_next(const struct assembled_kernel *k, uint32_t b)
@@ -252,6 +211,14 @@ static int32_t owner_of_previous(const struct assembled_kernel *k, uint32_t b)
 	return -1;
 }
 
+/* Beside pieces of an unrolled loop, it is executed when the loop is entered. */
+static bool take(struct assembled_kernel *k, uint32_t b, int32_t owner)
+{
+	k->blocks[b].owner = owner;
+	k->blocks[b].times = owner < 0 || !k->unrolled[owner];
+	return owner >= 0;
+}
+
 /* Those that no block of the PTX has: by the block after them, else by the one before. */
 static int adopt(struct assembled_kernel *k, struct gs_error *why)
 {
@@ -259,16 +226,16 @@ static int adopt(struct assembled_kernel *k, struct gs_error *why)
 	while (changed) {
 		changed = false;
 		for (uint32_t b = k->block_count; b-- > 0;)
-			if (k->blocks[b].reached && k->blocks[b].owner < 0 && (k->blocks[b].owner = owner_of_next(k, b)) >= 0)
+			if (k->blocks[b].reached && k->blocks[b].owner < 0 && take(k, b, owner_of_next(k, b)))
 				changed = true;
 		for (uint32_t b = 0; b < k->block_count && !changed; b++)
-			if (k->blocks[b].reached && k->blocks[b].owner < 0 && (k->blocks[b].owner = owner_of_previous(k, b)) >= 0)
+			if (k->blocks[b].reached && k->blocks[b].owner < 0 && take(k, b, owner_of_previous(k, b)))
 				changed = true;
 	}
 	for (uint32_t b = 0; b < k->block_count; b++) {
 		if (k->blocks[b].reached && k->blocks[b].owner < 0)
 			return gs_fail(why, ENOTSUP, "a block of the machine code belongs to none of the PTX");
-		if (k->blocks[b].reached)
+		if (k->blocks[b].reached && k->blocks[b].times == 1 && !k->blocks[b].copy)
 			k->has_code[k->blocks[b].owner] = true;
 	}
 	return 0;
@@ -334,9 +301,9 @@ static uint32_t skipped(const struct assembled_kernel *k, int32_t owner, uint32_
 {
 	uint32_t count = 0;
 	for (uint32_t b = from; b < to; b++)
-		for (uint32_t i = 0; i < k->blocks[b].count && k->blocks[b].reached && k->blocks[b].owner == owner; i++) {
+		for (uint32_t i = 0; i < k->blocks[b].count && k->blocks[b].reached && k->blocks[b].owner == owner && !k->blocks[b].copy; i++) {
 			uint8_t class = assembled_class(k, k->blocks[b].first + i).class;
-			count = is_access(class) || class == CODE_barrier ? MOST_SKIPPED + 1 : count + 1;
+			count = assembled_is_access(class) || class == CODE_barrier ? MOST_SKIPPED + 1 : count + 1;
 			if (count > MOST_SKIPPED)
 				return UINT32_MAX;
 		}
@@ -347,10 +314,13 @@ static uint32_t skipped(const struct assembled_kernel *k, int32_t owner, uint32_
 static int check_way(const struct assembled_kernel *k, uint32_t from, uint32_t to, bool *seen, struct gs_error *why)
 {
 	int32_t a = k->blocks[from].owner, b = k->blocks[to].owner;
-	bool forward = a == b && to > from;
-	if (forward)
+	bool forward = a == b && to > from, copied = k->blocks[from].copy || k->blocks[to].copy;
+	if (a == b && k->unrolled[a])
+		return 0;
+	if (forward && !copied)
 		return skipped(k, a, from + 1, to) <= MOST_SKIPPED ? 0 : gs_fail(why, ENOTSUP, "the machine code has more ways than the PTX");
-	if (skipped(k, a, from + 1, k->block_count) == UINT32_MAX || skipped(k, b, 0, to) == UINT32_MAX)
+	if ((!copied && !k->unrolled[a] && skipped(k, a, from + 1, k->block_count) == UINT32_MAX) ||
+	    (!copied && !k->unrolled[b] && skipped(k, b, 0, to) == UINT32_MAX))
 		return gs_fail(why, ENOTSUP, "the assembler has copied a block of the PTX");
 	memset(seen, 0, k->code->block_count);
 	return goes_to(k, (uint32_t)a, (uint32_t)b, seen) ? 0 : gs_fail(why, ENOTSUP, "the machine code goes where the PTX does not");
@@ -368,35 +338,78 @@ static int check_ways(const struct assembled_kernel *k, struct gs_error *why)
 	return result;
 }
 
-/* Whether all of the PTX's accesses are made once, where they are executed. */
-static int check_accesses(const struct assembled_kernel *k, struct gs_error *why)
+/* Counts the accesses of blocks that stand for `times` executions. */
+static int count_accesses(const struct assembled_kernel *k, uint32_t times, uint32_t *made, struct gs_error *why)
 {
 	const struct kernel_code *c = k->code;
-	uint32_t *made = calloc(c->code_count + 1u, sizeof *made);
-	int result = made ? 0 : gs_fail(why, ENOMEM, "out of memory");
-	for (uint32_t b = 0; b < k->block_count && !result; b++)
-		for (uint32_t i = k->blocks[b].first; i < k->blocks[b].first + k->blocks[b].count && k->blocks[b].reached && !result; i++) {
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		const struct assembled_block *s = &k->blocks[b];
+		for (uint32_t i = s->first; i < s->first + s->count && s->reached && s->times == times && !s->copy; i++) {
 			uint8_t class = assembled_class(k, i).class;
-			int32_t origin = k->origin[i], owner = k->blocks[b].owner;
-			if (!is_access(class) && class != CODE_barrier)
+			int32_t origin = k->origin[i];
+			if (!assembled_is_access(class) && class != CODE_barrier)
 				continue;
 			if (origin < 0 || c->code[origin].class != class)
-				result = gs_fail(why, ENOTSUP, "%s stands for no access of the PTX", k->in[i].name);
-			else if (k->block_of[origin] != owner && k->merged[k->block_of[origin]] != owner)
-				result = gs_fail(why, ENOTSUP, "%s is executed elsewhere than in the PTX", k->in[i].name);
-			else
-				made[origin]++;
+				return gs_fail(why, ENOTSUP, "%s stands for no access of the PTX", k->in[i].name);
+			if (!times || (k->block_of[origin] != s->owner && k->merged[k->block_of[origin]] != s->owner))
+				return gs_fail(why, ENOTSUP, "%s is executed elsewhere than in the PTX", k->in[i].name);
+			made[origin]++;
 		}
-	for (uint32_t i = 0; i < c->code_count && !result; i++) {
-		bool access = is_access(c->code[i].class) && c->code[i].space != SPACE_param && c->code[i].space != SPACE_const;
+	}
+	return 0;
+}
+
+/* Whether there is a piece of the loop around this block for so many executions. */
+static bool has_piece(const struct assembled_kernel *k, uint32_t block, uint32_t times)
+{
+	int32_t owner = k->has_code[block] ? (int32_t)block : k->merged[block];
+	for (uint32_t b = 0; b < k->block_count && owner >= 0 && k->unrolled[owner]; b++)
+		if (k->blocks[b].reached && k->blocks[b].owner == owner && k->blocks[b].times == times && !k->blocks[b].copy)
+			return true;
+	return times == 1;
+}
+
+static int check_counts(const struct assembled_kernel *k, uint32_t times, const uint32_t *made, struct gs_error *why)
+{
+	const struct kernel_code *c = k->code;
+	for (uint32_t i = 0; i < c->code_count; i++) {
+		bool access = assembled_is_access(c->code[i].class) && c->code[i].space != SPACE_param && c->code[i].space != SPACE_const;
 		bool may_vanish = c->code[i].space == SPACE_shared; /* part of a wider load */
-		if (made[i] > 1)
-			result = gs_fail(why, ENOTSUP, "the assembler has unrolled a loop");
-		else if (access && !made[i] && !may_vanish)
-			result = gs_fail(why, ENOTSUP, "an access of the PTX is not in the machine code");
+		if (made[i] > times)
+			return gs_fail(why, ENOTSUP, "the assembler has unrolled a loop");
+		if (access && made[i] < times && !may_vanish && has_piece(k, (uint32_t)k->block_of[i], times))
+			return gs_fail(why, ENOTSUP, "an access of the PTX is not in the machine code");
+	}
+	return 0;
+}
+
+/* Whether all of the PTX's accesses are made once, or as often as there are copies, where they are executed. */
+static int check_accesses(const struct assembled_kernel *k, struct gs_error *why)
+{
+	uint32_t *made = calloc(k->code->code_count + 1u, sizeof *made), most = 1;
+	int result = made ? 0 : gs_fail(why, ENOMEM, "out of memory");
+	for (uint32_t b = 0; b < k->block_count; b++)
+		most = k->blocks[b].reached && k->blocks[b].times > most ? k->blocks[b].times : most;
+	for (uint32_t times = 0; times <= most && !result; times++) {
+		memset(made, 0, k->code->code_count * sizeof *made);
+		result = count_accesses(k, times, made, why);
+		if (!result && times)
+			result = check_counts(k, times, made, why);
 	}
 	free(made);
 	return result;
+}
+
+/* An unrolled loop is one block, with arms that are predicates now: else executions of it are not in a row. */
+static int check_unrolled(const struct assembled_kernel *k, struct gs_error *why)
+{
+	const struct kernel_code *c = k->code;
+	for (uint32_t b = 0; b < c->block_count; b++) {
+		int32_t loop = c->blocks[b].loop;
+		if (loop >= 0 && k->unrolled[c->loops[loop].header] && c->loops[loop].header != b && k->has_code[b])
+			return gs_fail(why, ENOTSUP, "the assembler has unrolled a loop of several blocks");
+	}
+	return 0;
 }
 
 /* ---- all of it ---- */
@@ -411,23 +424,23 @@ int assembled_make(struct assembled_kernel *k, unsigned arch, const struct cubin
 		return gs_fail(why, ENOTSUP, "the kernel is too large");
 	int result = take_instructions(k, arch, sass, why);
 	if (!result)
-		result = find_blocks(k, why);
+		result = assembled_flow(k, why);
 	if (!result)
-		result = find_reached(k, why);
-	if (!result)
-		result = check_instructions(k, why);
-	if (!result) {
-		find_depths(k);
 		result = choose_owners(k, why);
-	}
+	if (!result)
+		result = assembled_copies(k, why);
 	if (!result)
 		result = prefer_heads(k, why);
+	if (!result)
+		result = prefer_branches(k, why);
 	if (!result)
 		result = adopt(k, why);
 	if (!result) {
 		merge_blocks(k);
 		result = check_ways(k, why);
 	}
+	if (!result)
+		result = check_unrolled(k, why);
 	return result ? result : check_accesses(k, why);
 }
 
@@ -439,6 +452,7 @@ void assembled_free(struct assembled_kernel *k)
 	free(k->blocks);
 	free(k->merged);
 	free(k->has_code);
+	free(k->unrolled);
 }
 
 int assembled_apply(const struct ptx_function *ptx, const struct cubin *cubin, const struct cubin_code *sass, struct kernel_code *code,

@@ -117,6 +117,7 @@ static void add_instruction(struct assembled_emitter *e, uint32_t i, uint32_t ow
 		access = false;
 	}
 	in.class = o.class;
+	in.elements = o.class == CODE_branch ? o.elements : 1; /* a table of jumps */
 	in.flags = s->predicate != SASS_PT || s->negated ? CODE_GUARDED : 0;
 	if (o.class == CODE_branch)
 		in.flags |= branch_flags(e, i, owner);
@@ -133,16 +134,36 @@ static void add_instruction(struct assembled_emitter *e, uint32_t i, uint32_t ow
 	c->machine_origins[c->machine_count++] = access ? (uint32_t)origin : UINT32_MAX;
 }
 
+/* A block of the machine for those that stand for `times` executions of one of the PTX. */
+static void add_block(struct assembled_emitter *e, uint32_t p, uint32_t times, struct code_machine_block *to)
+{
+	const struct assembled_kernel *k = e->k;
+	uint32_t first = e->code->machine_count;
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		const struct assembled_block *s = &k->blocks[b];
+		for (uint32_t i = 0; i < s->count && s->reached && s->owner == (int32_t)p && s->times == times && !s->copy; i++)
+			add_instruction(e, s->first + i, p);
+	}
+	*to = (struct code_machine_block){first, e->code->machine_count - first, p, times, -1};
+}
+
+/* Pieces of unrolled loops come after the blocks of the PTX. */
 static void add_blocks(struct assembled_emitter *e)
 {
 	const struct assembled_kernel *k = e->k;
 	struct kernel_code *c = e->code;
+	c->machine_block_count = c->block_count;
 	for (uint32_t p = 0; p < c->block_count; p++) {
-		uint32_t first = c->machine_count;
-		for (uint32_t b = 0; b < k->block_count && k->has_code[p]; b++)
-			for (uint32_t i = 0; i < k->blocks[b].count && k->blocks[b].reached && k->blocks[b].owner == (int32_t)p; i++)
-				add_instruction(e, k->blocks[b].first + i, p);
-		c->machine_blocks[p] = (struct code_machine_block){first, c->machine_count - first, p, 1, k->has_code[p] ? -1 : k->merged[p]};
+		add_block(e, p, 1, &c->machine_blocks[p]);
+		c->machine_blocks[p].merged = k->has_code[p] ? -1 : k->merged[p];
+	}
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		const struct assembled_block *s = &k->blocks[b];
+		bool first = s->reached && s->times != 1 && !s->copy;
+		for (uint32_t other = 0; other < b && first; other++)
+			first = !k->blocks[other].reached || k->blocks[other].owner != s->owner || k->blocks[other].times != s->times;
+		if (first)
+			add_block(e, (uint32_t)s->owner, s->times, &c->machine_blocks[c->machine_block_count++]);
 	}
 }
 
@@ -161,10 +182,9 @@ int assembled_emit(const struct assembled_kernel *k, struct kernel_code *code, s
 	struct assembled_emitter e = {.k = k, .code = &c};
 	count_barriers(&e);
 	c.machine_count = c.machine_operand_count = 0;
-	c.machine_block_count = c.block_count;
 	c.machine_register_count = REAL_REGISTERS + 1 + SASS_BARRIERS * IN_TURN;
 	c.machine = calloc(k->count + 1u, sizeof *c.machine);
-	c.machine_blocks = calloc(c.block_count + 1u, sizeof *c.machine_blocks);
+	c.machine_blocks = calloc(c.block_count + k->block_count + 1u, sizeof *c.machine_blocks);
 	c.machine_registers = calloc(c.machine_register_count, sizeof *c.machine_registers);
 	c.machine_operands = calloc((size_t)k->count * MOST_OPERANDS + 1, sizeof *c.machine_operands);
 	c.machine_origins = calloc(k->count + 1u, sizeof *c.machine_origins);

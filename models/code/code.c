@@ -146,7 +146,7 @@ static bool machine_sound(const struct kernel_code *c)
 		const struct code_machine_block *b = &c->machine_blocks[i];
 		bool itself = i < c->block_count;
 		if (!in_range(b->first, b->count, c->machine_count) || b->of >= c->block_count || (itself && b->of != i) ||
-		    (itself ? b->times != 1 : b->times < 2) || !is_index(b->merged, c->block_count) ||
+		    (itself ? b->times != 1 : b->times == 1 || b->times > CODE_MOST_TIMES) || !is_index(b->merged, c->block_count) ||
 		    (b->merged >= 0 && b->count))
 			return false;
 	}

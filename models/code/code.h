@@ -169,11 +169,14 @@ struct code_check {
 /*
  * What the chip executes instead of PTX, where the GPU's machine_code is sass: the instructions of machine_blocks[b] when a
  * warp executes block b. A block whose instructions are none is part of another: its branch became predicates
- * (`merged`), or nothing of it is left. From block_count on there are the unrolled loops. Accesses keep their order.
+ * (`merged`), or nothing of it is left. From block_count on there are the unrolled loops. Accesses keep their order, but for those of an assembler's
+ * code.
  */
+enum { CODE_MOST_TIMES = 256 };
+
 struct code_machine_block {
 	uint32_t first, count; /* of kernel_code.machine */
-	uint32_t of, times;    /* stands for `times` executions of block `of` in a row; 1 for a block itself */
+	uint32_t of, times;    /* stands for `times` executions of block `of` in a row; 1 for a block itself; 0: what enters its loop executes */
 	int32_t merged;        /* the block that executes its instructions, whose next one it then is; -1: itself */
 };
 

@@ -7,9 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where an access of a machine block comes from: the n-th of a PTX block. */
+/* Where an access of a machine block comes from: the n-th of a PTX block, in which of the executions that the machine block stands for. */
 struct access_place {
-	uint32_t block, rank;
+	uint32_t block, rank, copy;
+};
+
+/* An execution of a block of a path: where, and its first access there. */
+struct execution {
+	size_t at, first;
 };
 
 /* One path, being written. */
@@ -33,9 +38,12 @@ struct machine_store {
 	struct code_block *blocks;
 	struct warp_path *paths;
 	struct written *written;
-	struct access_place *places; /* of all machine blocks of the PTX's blocks */
-	uint32_t *first_place;       /* by PTX block, and one more */
+	struct access_place *places; /* of all machine blocks */
+	uint32_t *first_place;       /* by machine block, and one more */
 	uint32_t *block_accesses;    /* by PTX block: those of the PTX */
+	uint32_t *most_accesses;     /* by PTX block: the most that an execution of it has in the machine's code */
+	uint32_t *entries;           /* by PTX block: the machine block that is executed when its loop is entered; 0: none */
+	struct execution *executions; /* room for as many as a machine block stands for */
 	uint16_t *usual_accesses, *usual_waits;
 	struct address_shift *shifts;
 	uint32_t path_count;
@@ -114,14 +122,20 @@ static void find_places(const struct kernel_code *c, struct machine_store *s, ui
 				owners[i] = b;
 				ranks[i] = s->block_accesses[b]++;
 			}
-	for (uint32_t b = 0; b < c->block_count; b++) {
+	for (uint32_t b = 0; b < c->machine_block_count; b++) {
 		const struct code_machine_block *m = &c->machine_blocks[b];
 		s->first_place[b] = count;
-		for (uint32_t i = m->first; i < m->first + m->count; i++)
-			if (code_has_accesses(c->machine[i].class))
-				s->places[count++] = (struct access_place){owners[c->machine_origins[i]], ranks[c->machine_origins[i]]};
+		for (uint32_t i = m->first; i < m->first + m->count; i++) {
+			uint32_t origin = c->machine_origins[i];
+			if (!code_has_accesses(c->machine[i].class))
+				continue;
+			s->places[count] = (struct access_place){owners[origin], ranks[origin], 0};
+			for (uint32_t p = s->first_place[b]; p < count && m->times > 1; p++)
+				s->places[count].copy += s->places[p].block == owners[origin] && s->places[p].rank == ranks[origin];
+			count++;
+		}
 	}
-	s->first_place[c->block_count] = count;
+	s->first_place[c->machine_block_count] = count;
 }
 
 /* Arrays that have an entry per instruction, for the machine's. */
@@ -167,6 +181,10 @@ struct machine_writer {
 	size_t border; /* the last one that was come to */
 	bool only;     /* nothing was written since then */
 	uint32_t *origins; /* by access that is written: that of the path; UINT32_MAX: none */
+	bool accesses;     /* are written as well */
+	/* The executions that are being written, and the next one that is not. */
+	struct execution *executions, next;
+	uint32_t entered; /* the block whose executions were written last; UINT32_MAX: none */
 };
 
 /* The place in the path's accesses of one that belongs to this execution of a block, or to an arm of it that is executed
@@ -226,20 +244,54 @@ static void write_accesses(struct machine_writer *w, size_t at, size_t first)
 		write_access(w, find_access(w, at, first, &w->s->places[i]));
 }
 
+static struct execution next_execution(struct machine_writer *w, uint32_t block)
+{
+	while (w->path->blocks[w->next.at] != block)
+		w->next.first += w->s->block_accesses[w->path->blocks[w->next.at++]];
+	struct execution e = w->next;
+	w->next.first += w->s->block_accesses[w->path->blocks[w->next.at++]];
+	return e;
+}
+
+/* Accesses of a piece of an unrolled loop, in its order. */
+static void write_piece(struct machine_writer *w, uint32_t piece)
+{
+	const struct code_machine_block *m = &w->in->code->machine_blocks[piece];
+	for (uint32_t n = 0; n < m->times; n++)
+		w->executions[n] = next_execution(w, m->of);
+	for (uint32_t i = w->s->first_place[piece]; i < w->s->first_place[piece + 1]; i++) {
+		const struct access_place *place = &w->s->places[i];
+		const struct execution *e = &w->executions[place->copy < m->times ? place->copy : 0];
+		write_access(w, find_access(w, e->at, e->first, place));
+	}
+}
+
+static void write_entry(struct machine_writer *w, uint32_t block)
+{
+	if (w->s->entries[block] && w->entered != block)
+		w->to->blocks[w->block_count++] = w->s->entries[block];
+	w->entered = block;
+}
+
 /* `run` executions of a block in a row, by the longest unrolled ones first. Returns those that are left of these; *rest: where they begin. */
 static uint64_t write_run(struct machine_writer *w, uint32_t block, uint64_t run, size_t *rest)
 {
 	const struct kernel_code *c = w->in->code;
 	uint64_t left = 0;
 	bool first = true;
+	if (run)
+		write_entry(w, block);
 	while (run) {
 		uint32_t best = block;
 		for (uint32_t i = c->block_count; i < c->machine_block_count; i++)
 			if (c->machine_blocks[i].of == block && c->machine_blocks[i].times <= run &&
 			    c->machine_blocks[i].times > c->machine_blocks[best].times)
 				best = i;
-		for (uint64_t n = run / c->machine_blocks[best].times; n; n--)
+		for (uint64_t n = run / c->machine_blocks[best].times; n; n--) {
 			w->to->blocks[w->block_count++] = best;
+			if (c->assembled && w->accesses)
+				write_piece(w, best);
+		}
 		run %= c->machine_blocks[best].times;
 		if (first) {
 			left = run;
@@ -258,6 +310,8 @@ static void write_border(struct machine_writer *w, size_t at, uint32_t block, ui
 	bool only = w->only;
 	size_t rest = 0;
 	uint64_t left = write_run(w, block, run, &rest);
+	if (now->begins && at < w->path->block_count && w->in->code->machine_blocks[w->path->blocks[at]].count)
+		write_entry(w, w->path->blocks[at]); /* it is not repeated with the window */
 	now->block = (uint32_t)w->block_count;
 	now->access = (uint32_t)w->access_count;
 	if (only && left && left < run && !now->begins) {
@@ -274,7 +328,6 @@ static void write_border(struct machine_writer *w, size_t at, uint32_t block, ui
 static void write_path(struct machine_writer *w)
 {
 	const struct kernel_code *c = w->in->code;
-	bool accesses = w->to->accesses || w->to->waits || w->to->first;
 	uint32_t last = 0;
 	uint64_t run = 0;
 	size_t first = 0, rest;
@@ -290,8 +343,8 @@ static void write_path(struct machine_writer *w)
 				run = 0;
 			}
 			last = block;
-			run++;
-			if (accesses)
+			w->next = run++ ? w->next : (struct execution){at, first};
+			if (w->accesses && !c->assembled)
 				write_accesses(w, at, first);
 		}
 		first += w->s->block_accesses[block];
@@ -314,7 +367,7 @@ static size_t most_accesses(const struct machine_store *s, const struct warp_pat
 {
 	size_t count = 0;
 	for (size_t i = 0; i < path->block_count; i++)
-		count += s->first_place[path->blocks[i] + 1] - s->first_place[path->blocks[i]];
+		count += s->most_accesses[path->blocks[i]];
 	return count;
 }
 
@@ -401,11 +454,12 @@ static int make_path(const struct launch_warps *in, struct machine_store *s, uin
 	const struct warp_path *path = &in->paths[p];
 	struct written *to = &s->written[p];
 	size_t accesses = most_accesses(s, path);
-	struct machine_writer w = {.in = in, .s = s, .path = path, .to = to};
-	to->blocks = calloc(path->block_count + 1, sizeof *to->blocks);
+	struct machine_writer w = {.in = in, .s = s, .path = path, .to = to, .entered = UINT32_MAX, .executions = s->executions};
+	to->blocks = calloc((in->code->assembled ? 2 : 1) * path->block_count + 2, sizeof *to->blocks); /* with entries of loops */
 	to->accesses = path->accesses ? calloc(accesses + 1, sizeof *to->accesses) : NULL;
 	to->waits = path->waits ? calloc(accesses + 1, sizeof *to->waits) : NULL;
 	to->first = path->requests ? calloc(accesses + 2, sizeof *to->first) : NULL;
+	w.accesses = to->accesses || to->waits || to->first;
 	if (!to->blocks || (path->accesses && !to->accesses) || (path->waits && !to->waits) || (path->requests && !to->first))
 		return -ENOMEM;
 	int result = start_gaps(&w, accesses);
@@ -466,6 +520,23 @@ static int sum_up(const struct launch_warps *in, struct machine_paths *out)
 	return 0;
 }
 
+/* What an execution of each block of the PTX has at most, and how loops are entered. */
+static int find_pieces(const struct kernel_code *c, struct machine_store *s)
+{
+	uint32_t most = 1;
+	for (uint32_t b = 0; b < c->machine_block_count; b++) {
+		const struct code_machine_block *m = &c->machine_blocks[b];
+		uint32_t count = s->first_place[b + 1] - s->first_place[b], each = m->times ? (count + m->times - 1) / m->times : 0;
+		if (each > s->most_accesses[m->of])
+			s->most_accesses[m->of] = each;
+		if (!m->times)
+			s->entries[m->of] = b;
+		most = m->times > most ? m->times : most;
+	}
+	s->executions = calloc(most, sizeof *s->executions);
+	return s->executions ? 0 : -ENOMEM;
+}
+
 static int make_store(const struct launch_warps *in, struct machine_store *s)
 {
 	const struct kernel_code *c = in->code;
@@ -474,15 +545,19 @@ static int make_store(const struct launch_warps *in, struct machine_store *s)
 	s->paths = calloc(in->path_count + 1u, sizeof *s->paths);
 	s->written = calloc(in->path_count + 1u, sizeof *s->written);
 	s->places = calloc(c->machine_count + 1u, sizeof *s->places);
-	s->first_place = calloc(c->block_count + 2u, sizeof *s->first_place);
+	s->first_place = calloc(c->machine_block_count + 2u, sizeof *s->first_place);
 	s->block_accesses = calloc(c->block_count + 1u, sizeof *s->block_accesses);
+	s->most_accesses = calloc(c->block_count + 1u, sizeof *s->most_accesses);
+	s->entries = calloc(c->block_count + 1u, sizeof *s->entries);
 	int result = ranks && owners && s->blocks && s->paths && s->written && s->places && s->first_place &&
-	                     s->block_accesses ? 0 : -ENOMEM;
+	                     s->block_accesses && s->most_accesses && s->entries ? 0 : -ENOMEM;
 	if (!result) {
 		machine_view(c, s->blocks, &s->view);
 		find_places(c, s, ranks, owners);
-		result = take_usual(in, s);
+		result = find_pieces(c, s);
 	}
+	if (!result)
+		result = take_usual(in, s);
 	free(ranks);
 	free(owners);
 	return result;
@@ -530,6 +605,9 @@ void machine_paths_free(struct machine_paths *m)
 		free(s->places);
 		free(s->first_place);
 		free(s->block_accesses);
+		free(s->most_accesses);
+		free(s->entries);
+		free(s->executions);
 		free(s->usual_accesses);
 		free(s->usual_waits);
 		free(s->shifts);

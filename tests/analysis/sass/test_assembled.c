@@ -1,6 +1,7 @@
 /*
  * Machine code in place of selected code: walk.ptx and sums.ptx as ptxas 13.0 assembled them for sm_90. In walk.ptx an arm of a branch became a
- * predicate: the loop's three blocks of the PTX are one of the machine's. ptxas has unrolled the loop of sums.ptx, which is not mapped.
+ * predicate: the loop's three blocks of the PTX are one of the machine's. ptxas has unrolled the loop of sums.ptx. calls.ptx has divisions, whose rare
+ * cases are calls.
  * Numbers of instructions were counted in the listing of nvdisasm.
  */
 #include "tests/tests.h"
@@ -8,6 +9,7 @@
 #include "analysis/assembled/assembled.h"
 #include "analysis/mapping/mapping.h"
 #include "models/code/costs.h"
+#include "models/warps/machine.h"
 #include "runtime/config/gpus.h"
 
 #include <errno.h>
@@ -33,7 +35,7 @@ static void read_part(const char *name, const char *ending, struct gs_buf *out)
 	CU_ASSERT_EQUAL_FATAL(gs_read_file(path, out, &error), 0);
 }
 
-static void make_case(const char *name, struct assembled_case *c)
+static void make_case_of(const char *name, const char *kernel, struct assembled_case *c)
 {
 	const struct mapping_source nothing = {.counter_count = 0};
 	struct mapping *m = NULL;
@@ -42,11 +44,16 @@ static void make_case(const char *name, struct assembled_case *c)
 	read_part(name, "-sm_90.cubin", &c->bytes);
 	CU_ASSERT_EQUAL_FATAL(ptx_read(c->ptx.data, c->ptx.len, &c->module, &error), 0);
 	CU_ASSERT_EQUAL_FATAL(cubin_read(c->bytes.data, c->bytes.len, &c->cubin, &error), 0);
-	c->function = ptx_find(c->module, name);
+	c->function = ptx_find(c->module, kernel);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(c->function);
 	CU_ASSERT_EQUAL_FATAL(mapping_create(c->module, c->function, &m, &error), 0);
 	CU_ASSERT_EQUAL_FATAL(mapping_solve(m, &nothing, "sm_90:vendor:sass", &c->code, &error), 0);
 	mapping_free(m);
+}
+
+static void make_case(const char *name, struct assembled_case *c)
+{
+	make_case_of(name, name, c);
 }
 
 static void free_case(struct assembled_case *c)
@@ -137,26 +144,92 @@ static void machine_code_is_kept(void)
 	free_case(&c);
 }
 
+/*
+ * The loop of sums.ptx: 15 instructions for four executions, 10 for two, 9 for one, and 11 that choose: before the four (4 and 2), before the two (3) and
+ * before the one (2). A warp that goes round 7 times executes all of them once. Each load is that of its own execution.
+ */
+static void unrolled_loops_have_pieces(void)
+{
+	static const struct code_machine_block expected[] = {{0, 14, 0, 1, -1}, {14, 9, 1, 1, -1}, {23, 12, 2, 1, -1},
+	                                                     {35, 11, 1, 0, -1}, {46, 15, 1, 4, -1}, {61, 10, 1, 2, -1}};
+	static const uint32_t blocks[] = {0, 1, 1, 1, 1, 1, 1, 1, 2}, path_of[] = {0}, written[] = {0, 3, 4, 5, 1, 2};
+	static const uint16_t accesses[] = {1, 1, 1, 11, 12, 13, 14, 15, 16, 17, 2, 3, 4}; /* parameters, 7 rounds, then two of shared memory and a store */
+	static const uint16_t kept[] = {11, 12, 13, 14, 15, 16, 17, 2, 3, 4};
+	struct warp_path path = {.blocks = blocks, .block_count = 9, .accesses = accesses, .access_count = 13};
+	struct machine_paths m;
+	struct assembled_case c;
+	make_case("sums", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "sums"), c.code, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(c.code->machine_block_count, GS_ARRAY_LEN(expected));
+	CU_ASSERT_EQUAL(memcmp(c.code->machine_blocks, expected, sizeof expected), 0);
+	struct launch_warps warps = {.code = c.code, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1, .path_of = path_of, .pattern_groups = 1};
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].block_count, GS_ARRAY_LEN(written));
+	CU_ASSERT_EQUAL(memcmp(m.warps.paths[0].blocks, written, sizeof written), 0);
+	CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].access_count, GS_ARRAY_LEN(kept));
+	CU_ASSERT_EQUAL(memcmp(m.warps.paths[0].accesses, kept, sizeof kept), 0);
+	machine_paths_free(&m);
+	free_case(&c);
+}
+
+/* A window of 8 rounds that is repeated: the instructions that enter the loop are not. */
+static void entries_of_loops_are_not_repeated(void)
+{
+	static const uint32_t blocks[] = {0, 1, 1, 1, 1, 1, 1, 1, 1, 2}, path_of[] = {0};
+	static const double expected[] = {1, 1, 4, 4, 1};
+	struct path_gap gap = {.from = 1, .at = 9, .rounds = 3, .iterations = 8, .outer = -1};
+	struct assembled_case c;
+	struct machine_paths m;
+	double weights[10];
+	make_case("sums", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "sums"), c.code, &error), 0);
+	path_weigh(c.code, blocks, 10, &gap, 1, weights);
+	struct warp_path path = {.blocks = blocks, .block_count = 10, .gaps = &gap, .gap_count = 1, .weights = weights};
+	struct launch_warps warps = {.code = c.code, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1, .path_of = path_of, .pattern_groups = 1};
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].block_count, 5);
+	for (size_t i = 0; i < 5; i++)
+		CU_ASSERT_DOUBLE_EQUAL(m.warps.paths[0].weights[i], expected[i], 1e-9);
+	machine_paths_free(&m);
+	free_case(&c);
+}
+
+/* 16 instructions come before the rare case of a division, which is a call, and 3 after it. One of whole numbers with 64 bits has a call that is not rare. */
+static void rare_calls_are_left_out(void)
+{
+	struct assembled_case c;
+	make_case("calls", &c);
+	CU_ASSERT_EQUAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "calls"), c.code, &error), 0);
+	CU_ASSERT_EQUAL(c.code->machine_count, 19);
+	free_case(&c);
+	make_case_of("calls", "whole", &c);
+	CU_ASSERT_EQUAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "whole"), c.code, &error), -ENOTSUP);
+	CU_ASSERT_STRING_EQUAL(error.text, "the machine code has calls");
+	free_case(&c);
+}
+
 static void what_does_not_fit_stays_selected(void)
 {
 	struct assembled_case c;
 	make_case("sums", &c);
 	uint32_t count = c.code->machine_count, registers = c.code->registers;
+	struct cubin_code without = *cubin_find(&c.cubin, "sums");
+	without.lines = NULL;
 	*error.text = 0;
-	CU_ASSERT_EQUAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "sums"), c.code, &error), -ENOTSUP);
+	CU_ASSERT_EQUAL(assembled_apply(c.function, &c.cubin, &without, c.code, &error), -ENOTSUP);
 	CU_ASSERT_TRUE(*error.text);
-	CU_ASSERT_TRUE(c.code->machine_count == count && c.code->registers == registers && !c.code->assembled);
 	/* Code of another kernel has lines that are others'. */
 	CU_ASSERT_EQUAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "empty"), c.code, &error), -ENOTSUP);
+	CU_ASSERT_TRUE(c.code->machine_count == count && c.code->registers == registers && !c.code->assembled);
 	free_case(&c);
 }
 
 /* Whatever instructions and lines are, they fit or they do not. */
-static void damaged_machine_code(void)
+static void damage(const char *kernel)
 {
 	struct assembled_case c;
 	uint32_t state = 7, fitting = 0, tried = 0;
-	make_case("walk", &c);
+	make_case(kernel, &c);
 	for (unsigned round = 0; round < 300; round++) {
 		struct cubin cubin;
 		char *copy = malloc(c.bytes.len);
@@ -164,7 +237,7 @@ static void damaged_machine_code(void)
 		for (unsigned k = 0; k < 1 + round % 24; k++)
 			copy[next_random(&state) % c.bytes.len] ^= (char)(1 << next_random(&state) % 8);
 		if (!cubin_read(copy, c.bytes.len, &cubin, &error)) {
-			const struct cubin_code *walk = cubin_find(&cubin, "walk");
+			const struct cubin_code *walk = cubin_find(&cubin, kernel);
 			tried += walk != NULL;
 			if (walk)
 				fitting += !assembled_apply(c.function, &cubin, walk, c.code, &error);
@@ -176,6 +249,12 @@ static void damaged_machine_code(void)
 	free_case(&c);
 }
 
+static void damaged_machine_code(void)
+{
+	damage("walk");
+	damage("sums");
+}
+
 void add_assembled_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("assembled", NULL, NULL);
@@ -183,6 +262,9 @@ void add_assembled_tests(void)
 	CU_add_test(suite, "instructions issue by control fields", instructions_issue_by_control_fields);
 	CU_add_test(suite, "stalls are cycles", stalls_are_cycles);
 	CU_add_test(suite, "machine code is kept", machine_code_is_kept);
+	CU_add_test(suite, "unrolled loops have pieces", unrolled_loops_have_pieces);
+	CU_add_test(suite, "entries of loops are not repeated", entries_of_loops_are_not_repeated);
+	CU_add_test(suite, "rare calls are left out", rare_calls_are_left_out);
 	CU_add_test(suite, "what does not fit stays selected", what_does_not_fit_stays_selected);
 	CU_add_test(suite, "damaged machine code", damaged_machine_code);
 }

@@ -205,15 +205,34 @@ static uint32_t find_access(const struct warp_writer *w, size_t at, const struct
 	return executed(w, at)->first_access + origin->rank;
 }
 
-static void add_pending(struct warp_writer *w, size_t at)
+/* The n-th execution of the block from `at` on. */
+static size_t find_execution(const struct warp_writer *w, size_t at, uint32_t n)
+{
+	uint32_t block = executed(w, at)->block;
+	for (; n; n--)
+		do
+			at++;
+		while (executed(w, at)->block != block);
+	return at;
+}
+
+/* The accesses of a block of the view that stands for executions of one from `at` on: the n-th with one origin is that of the n-th of them. */
+static void add_pending(struct warp_writer *w, uint32_t block, uint32_t times, size_t at)
 {
 	const struct export_code *c = w->launch->code;
-	const struct code_block *b = &c->view.blocks[executed(w, at)->block];
-	for (uint32_t i = b->first; i < b->first + b->count; i++)
-		if (code_has_accesses(c->view.code[i].class)) {
-			uint32_t access = c->blocks ? find_access(w, at, &c->origins[i]) : executed(w, at)->first_access + c->origins[i].rank;
-			gs_buf_add(&w->pending, &access, sizeof access);
-		}
+	const struct code_block *b = &c->view.blocks[block];
+	w->pending.len = 0;
+	for (uint32_t i = b->first; i < b->first + b->count; i++) {
+		const struct access_origin *origin = &c->origins[i];
+		uint32_t copy = 0;
+		if (!code_has_accesses(c->view.code[i].class))
+			continue;
+		for (uint32_t o = b->first; o < i && times > 1; o++)
+			copy += code_has_accesses(c->view.code[o].class) && c->origins[o].block == origin->block && c->origins[o].rank == origin->rank;
+		size_t from = find_execution(w, at, copy < times ? copy : 0);
+		uint32_t access = c->blocks ? find_access(w, from, origin) : executed(w, from)->first_access + origin->rank;
+		gs_buf_add(&w->pending, &access, sizeof access);
+	}
 }
 
 /* Lanes that end with executions from `at` on, `count` of the block, and with arms of it. */
@@ -234,11 +253,14 @@ static uint32_t ended_by(const struct warp_writer *w, size_t *at, uint32_t count
 	return ended;
 }
 
-/* Executions of one block in a row, by the longest unrolled ones first. */
+/* Executions of one block in a row, by the longest unrolled ones first, after what is executed when the loop is entered. */
 static void write_run(struct warp_writer *w)
 {
 	const struct kernel_code *code = w->launch->code->code;
 	size_t at = w->run_first, next = 0;
+	for (uint32_t i = code->block_count; i < w->launch->code->view.block_count && w->run; i++)
+		if (code->machine_blocks[i].of == w->run_block && !code->machine_blocks[i].times)
+			write_block(w, i, executed(w, at)->mask, 0, &next);
 	for (uint32_t left = w->run; left;) {
 		uint32_t best = w->run_block, times = 1;
 		for (uint32_t i = code->block_count; i < w->launch->code->view.block_count; i++)
@@ -248,10 +270,11 @@ static void write_run(struct warp_writer *w)
 			}
 		for (; left >= times; left -= times) {
 			uint32_t mask = executed(w, at)->mask;
+			next = 0;
+			add_pending(w, best, times, at);
 			write_block(w, best, mask, ended_by(w, &at, times), &next);
 		}
 	}
-	w->pending.len = 0;
 	w->run = 0;
 }
 
@@ -268,7 +291,6 @@ static void write_path(struct warp_writer *w)
 		w->run_first = w->run ? w->run_first : at;
 		w->run_block = block;
 		w->run++;
-		add_pending(w, at);
 	}
 	write_run(w);
 }

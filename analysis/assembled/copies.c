@@ -1,0 +1,234 @@
+/*
+ * Loops that the assembler has unrolled, and blocks that it has copied; see assembled.h.
+ *
+ * ptxas makes three pieces of a loop: a loop with four copies of the body, then two copies, then one. By the table of lines, all of them come from the
+ * same instructions of the PTX. How often a piece has an instruction that is one of the machine's as well (an access, a product) is how many
+ * executions it stands for. The pieces differ in nothing else, so a warp that goes round n times executes n / 4 of the first, and of the others as many as
+ * are left. Between the pieces are few instructions of the loop, which choose.
+ */
+#include "analysis/assembled/assembled.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct copy_finder {
+	struct assembled_kernel *k;
+	uint32_t *count;   /* by instruction of the PTX: those of a block of the machine code that come from it */
+	uint32_t *one;     /* the same, of those that are one for one */
+	uint32_t *least;   /* by instruction of the PTX: the least that a piece has of it; 0: no piece has any */
+	uint32_t *ratios;  /* by number of copies: how many instructions say so */
+	uint32_t *distinct, *inside; /* by block of the machine code: instructions of the PTX's loop that it has some of; those of its own that come from there */
+};
+
+enum { MOST_COPIES = 64 };
+
+static bool is_one_for_one(uint8_t class)
+{
+	return assembled_is_access(class) || class == CODE_fp32 || class == CODE_fp32_fma || class == CODE_fp64 || class == CODE_fp64_fma || class == CODE_sfu;
+}
+
+static bool is_in(const struct assembled_kernel *k, int32_t origin, uint32_t loop)
+{
+	return origin >= 0 && k->code->blocks[k->block_of[origin]].loop == (int32_t)loop;
+}
+
+/* Counts what a block has of a loop. Returns the most copies of an instruction that is one for one. */
+static uint32_t count_block(struct copy_finder *f, uint32_t block, uint32_t loop)
+{
+	const struct assembled_kernel *k = f->k;
+	const struct assembled_block *s = &k->blocks[block];
+	uint32_t most = 0;
+	memset(f->count, 0, k->code->code_count * sizeof *f->count);
+	memset(f->one, 0, k->code->code_count * sizeof *f->one);
+	f->distinct[block] = f->inside[block] = 0;
+	for (uint32_t i = s->first; i < s->first + s->count && s->reached; i++) {
+		int32_t origin = k->origin[i];
+		if (!is_in(k, origin, loop))
+			continue;
+		f->inside[block]++;
+		f->distinct[block] += !f->count[origin]++;
+		uint8_t class = assembled_class(k, i).class;
+		if (is_one_for_one(class) && class == k->code->code[origin].class && ++f->one[origin] > most)
+			most = f->one[origin];
+	}
+	return most;
+}
+
+/* Without instructions that are one for one: how many copies most instructions say, where the piece with the least of each has one. */
+static uint32_t count_by_ratio(struct copy_finder *f)
+{
+	uint32_t best = 1;
+	memset(f->ratios, 0, (MOST_COPIES + 1) * sizeof *f->ratios);
+	for (uint32_t o = 0; o < f->k->code->code_count; o++)
+		if (f->count[o] && f->least[o] && f->count[o] / f->least[o] <= MOST_COPIES)
+			f->ratios[f->count[o] / f->least[o]]++;
+	for (uint32_t n = 2; n <= MOST_COPIES; n++)
+		best = f->ratios[n] >= f->ratios[best] && f->ratios[n] ? n : best;
+	return best;
+}
+
+static void find_least(struct copy_finder *f, uint32_t loop, uint32_t most)
+{
+	const struct assembled_kernel *k = f->k;
+	memset(f->least, 0, k->code->code_count * sizeof *f->least);
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		count_block(f, b, loop);
+		for (uint32_t o = 0; o < k->code->code_count && f->distinct[b] * 2 > most; o++)
+			if (f->count[o] && (!f->least[o] || f->count[o] < f->least[o]))
+				f->least[o] = f->count[o];
+	}
+}
+
+/* The copies in each block of the machine code, 0: it is no piece of this loop. */
+static void count_copies(struct copy_finder *f, uint32_t loop, uint32_t *copies)
+{
+	const struct assembled_kernel *k = f->k;
+	uint32_t most = 0, ones = 0;
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		copies[b] = count_block(f, b, loop);
+		ones += copies[b];
+		most = f->distinct[b] > most ? f->distinct[b] : most;
+	}
+	if (!ones)
+		find_least(f, loop, most);
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		if (!ones) {
+			count_block(f, b, loop);
+			copies[b] = count_by_ratio(f);
+		}
+		if (f->distinct[b] * 2 < most + !ones || !f->distinct[b])
+			copies[b] = 0;
+	}
+}
+
+/* One block for each number of copies: the deepest, which is the loop. */
+static void keep_one(struct assembled_kernel *k, int32_t owner)
+{
+	for (uint32_t b = 0; b < k->block_count; b++)
+		for (uint32_t other = 0; other < k->block_count && k->blocks[b].reached && k->blocks[b].owner == owner && k->blocks[b].times; other++) {
+			struct assembled_block *s = &k->blocks[b], *o = &k->blocks[other];
+			if (other != b && o->reached && o->owner == owner && o->times == s->times && !o->copy && (o->depth > s->depth || (o->depth == s->depth && other < b)))
+				s->copy = true;
+		}
+}
+
+static bool is_innermost(const struct kernel_code *c, uint32_t loop)
+{
+	for (uint32_t l = 0; l < c->loop_count; l++)
+		if (c->loops[l].outer == (int32_t)loop)
+			return false;
+	return true;
+}
+
+static bool has_accesses(const struct assembled_kernel *k, const struct assembled_block *s)
+{
+	for (uint32_t i = s->first; i < s->first + s->count; i++)
+		if (assembled_is_access(assembled_class(k, i).class) || assembled_class(k, i).class == CODE_barrier)
+			return true;
+	return false;
+}
+
+/* Few instructions of the loop, outside it: they choose between the pieces. */
+static bool chooses(const struct copy_finder *f, uint32_t block, uint32_t depth)
+{
+	const struct assembled_block *s = &f->k->blocks[block];
+	if (s->depth >= depth || f->inside[block] * 2 < s->count)
+		return false;
+	return s->owner < 0 || (f->inside[block] * 2 > s->count && !has_accesses(f->k, s));
+}
+
+static void take_pieces(struct copy_finder *f, uint32_t loop, const uint32_t *copies)
+{
+	struct assembled_kernel *k = f->k;
+	uint32_t header = k->code->loops[loop].header, depth = assembled_depth(k->code, header);
+	bool several = false, one = false;
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		several |= copies[b] > 1 && k->blocks[b].depth == depth;
+		one |= copies[b] == 1;
+	}
+	if (!several || !one)
+		return;
+	k->unrolled[header] = true;
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		struct assembled_block *s = &k->blocks[b];
+		count_block(f, b, loop);
+		if (!s->reached || (!copies[b] && !chooses(f, b, depth)))
+			continue;
+		s->owner = (int32_t)header;
+		s->times = copies[b];
+	}
+	keep_one(k, (int32_t)header);
+}
+
+/* ---- copies of one block ---- */
+
+/* Whether two blocks make the same accesses, and some. */
+static bool same_accesses(struct copy_finder *f, uint32_t a, uint32_t b)
+{
+	const struct assembled_kernel *k = f->k;
+	int32_t sum = 0;
+	bool same = true;
+	for (uint32_t n = 0; n < 2; n++) {
+		const struct assembled_block *s = &k->blocks[n ? b : a];
+		for (uint32_t i = s->first; i < s->first + s->count; i++) {
+			uint8_t class = assembled_class(k, i).class;
+			if (!assembled_is_access(class) && class != CODE_barrier)
+				continue;
+			if (k->origin[i] < 0)
+				return false;
+			f->count[k->origin[i]] += n ? UINT32_MAX : 1;
+			sum++;
+		}
+	}
+	for (uint32_t n = 0; n < 2; n++) {
+		const struct assembled_block *s = &k->blocks[n ? b : a];
+		for (uint32_t i = s->first; i < s->first + s->count; i++)
+			if (k->origin[i] >= 0 && f->count[k->origin[i]]) {
+				same = false;
+				f->count[k->origin[i]] = 0;
+			}
+	}
+	return same && sum;
+}
+
+static void find_same(struct copy_finder *f)
+{
+	struct assembled_kernel *k = f->k;
+	memset(f->count, 0, k->code->code_count * sizeof *f->count);
+	for (uint32_t a = 0; a < k->block_count; a++)
+		for (uint32_t b = a + 1; b < k->block_count; b++) {
+			struct assembled_block *s = &k->blocks[a], *o = &k->blocks[b];
+			bool plain = s->reached && o->reached && !s->copy && !o->copy && (s->owner < 0 || !k->unrolled[s->owner]) && (o->owner < 0 || !k->unrolled[o->owner]);
+			if (!plain || !same_accesses(f, a, b))
+				continue;
+			bool first = s->depth > o->depth || (s->depth == o->depth && s->owner >= 0);
+			*(first ? &o->owner : &s->owner) = first ? s->owner : o->owner;
+			*(first ? &o->copy : &s->copy) = true;
+		}
+}
+
+int assembled_copies(struct assembled_kernel *k, struct gs_error *why)
+{
+	const struct kernel_code *c = k->code;
+	struct copy_finder f = {.k = k};
+	uint32_t *numbers = calloc(3u * (c->code_count + 1u) + 3u * (k->block_count + 1u) + MOST_COPIES + 1u, sizeof *numbers);
+	if (!numbers)
+		return gs_fail(why, ENOMEM, "out of memory");
+	f.count = numbers;
+	f.one = f.count + c->code_count + 1u;
+	f.least = f.one + c->code_count + 1u;
+	f.distinct = f.least + c->code_count + 1u;
+	f.inside = f.distinct + k->block_count + 1u;
+	uint32_t *copies = f.inside + k->block_count + 1u;
+	f.ratios = copies + k->block_count + 1u;
+	for (uint32_t loop = 0; loop < c->loop_count; loop++) {
+		if (!is_innermost(c, loop))
+			continue;
+		count_copies(&f, loop, copies);
+		take_pieces(&f, loop, copies);
+	}
+	find_same(&f);
+	free(numbers);
+	return 0;
+}
