@@ -204,6 +204,24 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, dram_read_to_write_ns, "ns", 0, 10000, GPU_DEFAULT("14"), "from a read to a write")                    \
 	X(REAL, dram_write_to_read_ns, "ns", 0, 10000, GPU_DEFAULT("7"), "from a write to a read")
 
+/* Energy (models/energy/energy.h). Instructions are those of warps, with all lanes. */
+#define GPU_ENERGY(X)                                                                                                  \
+	X(REAL, energy_idle_w, "W", 0, 100000, GPU_DEFAULT("0"), "power of the GPU with its memory while no SM works, clocks up; 0: energy is not known") \
+	X(REAL, energy_sm_w, "W", 0, 10000, GPU_DEFAULT("0"), "that an SM at work adds, beside its instructions")       \
+	X(REAL, energy_lane_share, "", 0, 1, GPU_DEFAULT("1"), "of an instruction's energy that it takes with no lane, too") \
+	X(REAL, energy_fma_nj, "nJ", 0, 1000, GPU_DEFAULT("0"), "of an instruction in the fma pipe")                    \
+	X(REAL, energy_alu_nj, "nJ", 0, 1000, GPU_DEFAULT("0"), "of one in the alu pipe")                               \
+	X(REAL, energy_xu_nj, "nJ", 0, 1000, GPU_DEFAULT("0"), "of one in the xu pipe: special functions, conversions") \
+	X(REAL, energy_fp64_nj, "nJ", 0, 1000, GPU_DEFAULT("0"), "of one in the fp64 pipe")                             \
+	X(REAL, energy_lsu_nj, "nJ", 0, 1000, GPU_DEFAULT("0"), "of one on memory, beside what memory takes")           \
+	X(REAL, energy_other_nj, "nJ", 0, 1000, GPU_DEFAULT("0"), "of any other instruction: branches and so on")       \
+	X(REAL, energy_tensor_nj, "nJ", 0, 1000, GPU_DEFAULT("0"), "of a cycle of a tensor unit")                       \
+	X(REAL, energy_shared_nj, "nJ", 0, 1000, GPU_DEFAULT("0"), "of a turn of shared memory, 32 banks")              \
+	X(REAL, energy_l1_nj, "nJ", 0, 1000, GPU_DEFAULT("0"), "of a sector that goes through L1")                      \
+	X(REAL, energy_l2_pj, "pJ", 0, 100000, GPU_DEFAULT("0"), "of a byte between L1 and L2, L2's own part included") \
+	X(REAL, energy_dram_pj, "pJ", 0, 100000, GPU_DEFAULT("0"), "of a byte between L2 and DRAM, DRAM's own part included") \
+	X(FLAG, energy_validated, "", 0, 1, GPU_DEFAULT("0"), "energies of kernels were compared with measured ones: docs/energy.md")
+
 /* Latencies of loads are complete, from issue to the issue of a user of the value, warp alone and fully coalesced. */
 #define GPU_KEYS(X)                                                                                                    \
 	X(TEXT, name, "", 1, GPU_TEXT_SIZE - 1, GPU_REQUIRED, "short name, as users type it")                          \
@@ -329,7 +347,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	  "for copies between host and GPU; 1: copies of both directions take turns")                                  \
 	X(REAL, link_gbps, "GB/s", 0.001, 1000000, GPU_REQUIRED, "peak bandwidth to the host, one direction")          \
 	X(REAL, link_both_gbps, "GB/s", 0, 1000000, GPU_DEFAULT("0"), "the same of both directions together; 0: twice link_gbps") \
-	X(REAL, link_latency_ns, "ns", 0, 1e9, GPU_REQUIRED, "shortest transfer between host and GPU")
+	X(REAL, link_latency_ns, "ns", 0, 1e9, GPU_REQUIRED, "shortest transfer between host and GPU")          \
+	GPU_ENERGY(X)
 
 #define GPU_FIELD_TEXT(key) char key[GPU_TEXT_SIZE];
 #define GPU_FIELD_COUNT(key) uint32_t key;

@@ -46,6 +46,12 @@ const char *show_count(char cell[SHOW_CELL], double number)
 	return cell;
 }
 
+const char *show_energy(char cell[SHOW_CELL], double joules)
+{
+	static const char *const units[] = {"nJ", "uJ", "mJ", "J", "kJ"};
+	return show_scaled(cell, joules * 1e9, 1000, units, GS_ARRAY_LEN(units));
+}
+
 const char *show_change(char cell[SHOW_CELL], double before, double after)
 {
 	double ratio = before > 0 && after > 0 ? before / after : 0;

@@ -10,6 +10,7 @@ enum { SHOW_CELL = 24, SHOW_WIDTH = 100 /* columns of a report on a terminal */ 
 const char *show_time(char cell[SHOW_CELL], double ns);
 const char *show_bytes(char cell[SHOW_CELL], double bytes);  /* "4.3 MiB" */
 const char *show_count(char cell[SHOW_CELL], double number); /* "17.8 M" */
+const char *show_energy(char cell[SHOW_CELL], double joules); /* "1.23 mJ" */
 /* How much faster or slower something got: "1.25x faster"; "same" within half a percent. */
 const char *show_change(char cell[SHOW_CELL], double before, double after);
 

@@ -74,6 +74,8 @@ static void add_estimate(struct target_stats *t, const struct launch_result *r, 
 	t->warp_instructions += (double)e->warp_instructions;
 	t->active_lanes += e->lane_efficiency * (double)e->warp_instructions;
 	t->register_bank_conflicts += e->register_bank_conflicts;
+	struct energy energy = energy_of_launch(&r->sim->targets[target].gpu, e, launch_group_count(r));
+	energy_add(&t->energy, &energy);
 	t->occupancy_sum += e->occupancy.fraction;
 	t->sm_use_sum += gpu_sm_use(&r->sim->targets[target].gpu, &e->occupancy, launch_group_count(r));
 	if (first || e->time_ns < t->min_ns)
@@ -346,6 +348,14 @@ double kernels_total_ns(const struct stats *stats, size_t target)
 	double sum = 0;
 	for (const struct kernel_stats *k = stats->kernels; k; k = k->next)
 		sum += k->by_target[target].total_ns;
+	return sum;
+}
+
+struct energy kernels_energy(const struct stats *stats, size_t target)
+{
+	struct energy sum = {0};
+	for (const struct kernel_stats *k = stats->kernels; k; k = k->next)
+		energy_add(&sum, &k->by_target[target].energy);
 	return sum;
 }
 

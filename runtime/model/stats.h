@@ -2,6 +2,7 @@
 #ifndef GPUSIM_RUNTIME_MODEL_STATS_H
 #define GPUSIM_RUNTIME_MODEL_STATS_H
 
+#include "models/energy/energy.h"
 #include "runtime/model/advice.h"
 #include "runtime/model/launch_record.h"
 #include "runtime/timeline/transfers.h"
@@ -27,6 +28,7 @@ struct target_stats {
 	double total_ns, min_ns, max_ns, low_ns, high_ns, cycles, occupancy_sum, sm_use_sum;
 	double by[CYCLE_KIND_COUNT], unit_cycles[RESOURCE_COUNT];
 	double thread_instructions, warp_instructions, register_bank_conflicts;
+	struct energy energy; /* 0 where the description has none */
 	double active_lanes; /* lane_efficiency, weighted by warp_instructions */
 	struct limiter_share limiters[CYCLE_KIND_COUNT];
 	flag_set flags;                 /* of some launch */
@@ -121,6 +123,7 @@ uint32_t launch_registers(const struct launch_result *r, size_t target); /* of a
 const char *main_limiter(const struct target_stats *t);
 /* With the lock held: */
 double kernels_total_ns(const struct stats *stats, size_t target); /* of all kernels */
+struct energy kernels_energy(const struct stats *stats, size_t target); /* of all kernels */
 double transfers_total_ns(const struct simulation *sim, size_t target);
 /* The kernels, longest total on the first target first; count in *count; the caller frees the array. */
 const struct kernel_stats **stats_sorted(const struct simulation *sim, size_t *count);

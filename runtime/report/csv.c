@@ -11,7 +11,7 @@ static uint64_t written;
 static const char header[] =
 	"seq,kernel,global_x,global_y,global_z,local_x,local_y,local_z,groups,warps,measured_ns,target,model,cycles,time_ns,"
 	"low_ns,high_ns,limiter,thread_instructions,warp_instructions,registers_per_thread,occupancy,blocks_per_sm,"
-	"lane_efficiency,sm_use,waves\n";
+	"lane_efficiency,sm_use,waves,energy_j\n";
 
 static void add_text(const char *s)
 {
@@ -51,8 +51,11 @@ void report_csv_launch(const struct launch_result *r)
 		uint32_t registers = launch_registers(r, t);
 		if (registers)
 			gs_buf_printf(&pending, "%u", registers);
-		gs_buf_printf(&pending, ",%.4f,%u,%.4f,%.4f,%.4f\n", e->occupancy.fraction, e->occupancy.blocks_per_sm,
+		gs_buf_printf(&pending, ",%.4f,%u,%.4f,%.4f,%.4f,", e->occupancy.fraction, e->occupancy.blocks_per_sm,
 		              e->lane_efficiency, gpu_sm_use(gpu, &e->occupancy, groups), gpu_waves(gpu, &e->occupancy, groups));
+		if (energy_known(gpu))
+			gs_buf_printf(&pending, "%.6g", energy_of_launch(gpu, e, groups).total);
+		gs_buf_puts(&pending, "\n");
 	}
 }
 

@@ -273,6 +273,8 @@ static void add_estimate(struct gs_buf *b, const struct launch_result *r, size_t
 	add_convergence(b, &e->fixed_point);
 	json_cycles_by(b, e->by);
 	json_unit_use(b, e->unit_cycles, e->cycles);
+	struct energy energy = energy_of_launch(gpu, e, launch_group_count(r));
+	json_energy(b, gpu, &energy, e->time_ns);
 	json_memory(b, e);
 	json_add_number(b, "lane_efficiency", e->lane_efficiency);
 	add_divergence(b, r->launch->facts->code[r->sim->targets[t].arch], e);
@@ -374,6 +376,8 @@ static void add_summary(struct gs_buf *b, const struct simulation *sim)
 		json_add_count(b, "launches", modelled);
 		json_add_number(b, "kernels_ns", kernels_total_ns(&sim->stats, t));
 		json_add_number(b, "transfers_ns", transfers_total_ns(sim, t));
+		struct energy energy = kernels_energy(&sim->stats, t);
+		json_energy(b, &sim->targets[t].gpu, &energy, kernels_total_ns(&sim->stats, t));
 		json_end(b, "},");
 	}
 	json_end(b, "],\n");

@@ -13,6 +13,8 @@ void json_end(struct gs_buf *b, const char *end);
 
 /* ,"cycles_by":{...} and "memory":{...}, of a launch or of all launches of a kernel. */
 /* The share of its cycles that each kind of unit is busy for. */
+/* "energy": of launches that take so long in all; null where the description has none. */
+void json_energy(struct gs_buf *b, const struct gpu *gpu, const struct energy *energy, double time_ns);
 void json_unit_use(struct gs_buf *b, const double unit_cycles[RESOURCE_COUNT], double cycles);
 void json_cycles_by(struct gs_buf *b, const double by[CYCLE_KIND_COUNT]);
 void json_memory(struct gs_buf *b, const struct estimate *e);

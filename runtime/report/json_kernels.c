@@ -71,6 +71,24 @@ static void add_sources(struct gs_buf *b, const struct source_list *sources)
 	gs_buf_puts(b, "],\n");
 }
 
+/* ---- energy ---- */
+
+void json_energy(struct gs_buf *b, const struct gpu *gpu, const struct energy *energy, double time_ns)
+{
+	if (!energy_known(gpu)) {
+		gs_buf_puts(b, "\"energy\":null,");
+		return;
+	}
+	gs_buf_puts(b, "\"energy\":{");
+	json_add_number(b, "joules", energy->total);
+	json_add_number(b, "watts", time_ns > 0 ? energy->total / time_ns * 1e9 : 0);
+	gs_buf_printf(b, "\"validated\":%s,", gpu->energy_validated ? "true" : "false");
+	gs_buf_puts(b, "\"joules_by\":{");
+	for (int p = 0; p < ENERGY_PART_COUNT; p++)
+		json_add_number(b, energy_part_name((enum energy_part)p), energy->by[p]);
+	json_end(b, "}},");
+}
+
 /* ---- a kernel on a target ---- */
 
 /* What the line's cycles are waited or issued for; kinds that it has none of are left out. */
@@ -208,7 +226,7 @@ static void add_longest(struct gs_buf *b, const struct gpu *gpu, const struct ta
 	json_end(b, "},");
 }
 
-static void add_times(struct gs_buf *b, const struct target_stats *s)
+static void add_times(struct gs_buf *b, const struct gpu *gpu, const struct target_stats *s)
 {
 	json_add_count(b, "launches", s->launches);
 	json_add_number(b, "total_ns", s->total_ns);
@@ -223,6 +241,7 @@ static void add_times(struct gs_buf *b, const struct target_stats *s)
 	json_add_number(b, "occupancy", s->occupancy_sum / (double)s->launches);
 	json_add_number(b, "sm_use", s->sm_use_sum / (double)s->launches);
 	json_unit_use(b, s->unit_cycles, s->cycles);
+	json_energy(b, gpu, &s->energy, s->total_ns);
 }
 
 static void add_estimate(struct gs_buf *b, const struct simulation *sim, const struct kernel_stats *k, size_t t, struct source_list *sources)
@@ -230,7 +249,7 @@ static void add_estimate(struct gs_buf *b, const struct simulation *sim, const s
 	const struct target_stats *s = &k->by_target[t];
 	gs_buf_puts(b, "{");
 	json_add_string(b, "target", sim->targets[t].gpu.name);
-	add_times(b, s);
+	add_times(b, &sim->targets[t].gpu, s);
 	json_add_number(b, "thread_instructions", s->thread_instructions);
 	json_add_number(b, "warp_instructions", s->warp_instructions);
 	json_add_number(b, "lane_efficiency", s->warp_instructions > 0 ? s->active_lanes / s->warp_instructions : 1);

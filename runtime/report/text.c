@@ -108,6 +108,19 @@ static void add_totals(struct text *t)
 	}
 }
 
+/* Of GPUs whose descriptions have energies. */
+static void add_energy(struct text *t)
+{
+	for (size_t g = 0; g < t->sim->target_count; g++) {
+		const struct gpu *gpu = &t->sim->targets[g].gpu;
+		struct energy e = kernels_energy(&t->sim->stats, g);
+		char joules[SHOW_CELL];
+		if (e.total > 0)
+			text_line(t, 2, "%s: kernels take %s, %.0f W on average%s", gpu->name, show_energy(joules, e.total),
+			          e.total / kernels_total_ns(&t->sim->stats, g) * 1e9, gpu->energy_validated ? "" : " (energy is not validated)");
+	}
+}
+
 /* Where there is a timeline, and the time of the GPU is less than the sum of all that runs on it. */
 static void add_overlap(struct text *t)
 {
@@ -251,6 +264,7 @@ static void add_all(struct text *t)
 		for (size_t i = 0; i < count && t->verbose; i++)
 			text_kernel(t, kernels[i]);
 		add_totals(t);
+		add_energy(t);
 		add_overlap(t);
 		add_trust(t);
 		add_transfers(t);

@@ -103,6 +103,27 @@ static void add_memory(struct text *t, const struct memory_statistics *m)
 	gs_buf_free(&line);
 }
 
+/* Joules of all launches, and the parts that have most of them. */
+static void add_energy(struct text *t, const struct gpu *gpu, const struct target_stats *s)
+{
+	static const double least = 0.02; /* of the whole, for a part to be named */
+	struct gs_buf line = {0};
+	char joules[SHOW_CELL];
+	if (!energy_known(gpu) || s->energy.total <= 0)
+		return;
+	gs_buf_printf(&line, "  energy: %s, %.0f W%s", show_energy(joules, s->energy.total), s->energy.total / s->total_ns * 1e9,
+	              gpu->energy_validated ? "" : " (not validated)");
+	const char *before = ": ";
+	for (int p = 0; p < ENERGY_PART_COUNT; p++)
+		if (s->energy.by[p] >= least * s->energy.total) {
+			gs_buf_printf(&line, "%s%s %.0f%%", before, energy_part_name((enum energy_part)p), 100 * s->energy.by[p] / s->energy.total);
+			before = ", ";
+		}
+	if (!line.failed)
+		text_line(t, 4, "%s", line.data);
+	gs_buf_free(&line);
+}
+
 /* The cycles of each step, of the longest launch. */
 static void add_convergence(struct gs_buf *line, const struct fixed_point *f)
 {
@@ -149,6 +170,7 @@ void text_kernel(struct text *t, const struct kernel_stats *k)
 		add_units(t, s);
 		add_occupancy(t, &t->sim->targets[g].gpu, s);
 		add_memory(t, &s->longest.memory);
+		add_energy(t, &t->sim->targets[g].gpu, s);
 		add_model(t, s);
 		gs_buf_free(&name);
 	}

@@ -271,6 +271,29 @@ wrong_files_are_told() {
 		! "$gpusim" annotate missing.json 2>err && grep -q 'missing.json' err
 }
 
+# Idle power for the whole time, and a nJ for each instruction of the fma pipe; nothing where the description has no energies.
+energy_is_told() {
+	GPUSIM_REPORT=text,json,csv GPUSIM_OUTPUT=energy GPUSIM_GPU=h200 GPUSIM_TEXT=verbose \
+		GPUSIM_SET=energy_idle_w=100,energy_sm_w=0,energy_lane_share=1,energy_fma_nj=1,energy_alu_nj=0,energy_other_nj=0,energy_lsu_nj=0,energy_xu_nj=0,energy_fp64_nj=0,energy_l1_nj=0,energy_shared_nj=0,energy_validated=0 \
+		preloaded "$build/kernels/demo" 1 >/dev/null 2>text && python3 "$root/tests/command/reports/schema.py" "$root/docs/report.schema.json" energy.json &&
+		grep -Eq 'energy: [0-9.]+ [mu]J, 1[0-9]+ W .not validated.: idle' text && sed 's/^gpusim: *//' text | tr -s '\n ' ' ' |
+		grep -Eq 'h200: kernels take [0-9.]+ [mu]J, 1[0-9]+ W on average .energy is not validated' && python3 - <<'PYTHON'
+import csv, json, math
+r, rows = json.load(open("energy.json")), list(csv.DictReader(open("energy.csv")))
+total, found = r["summary"][0]["energy"], [l["estimates"][0] for l in r["launches"]]
+near = lambda a, b: math.isclose(a, b, rel_tol=1e-4)
+assert found and not total["validated"] and near(sum(total["joules_by"].values()), total["joules"]), total
+for e in found:
+    assert near(e["energy"]["joules_by"]["idle"], 100e-9 * e["time_ns"]) and near(e["energy"]["joules_by"]["fma"], 1e-9 * e["machine_by"]["fma"]), e
+assert near(total["joules"], sum(e["energy"]["joules"] for e in found)) and near(total["joules"], sum(float(row["energy_j"]) for row in rows))
+assert near(total["joules"], sum(k["estimates"][0]["energy"]["joules"] for k in r["kernels"]))
+assert near(total["watts"], total["joules"] / (r["summary"][0]["kernels_ns"] * 1e-9))
+PYTHON
+}
+no_energy_without_keys() {
+	holds run.json 'r["summary"][0]["target"] == "gtx480" and r["summary"][0]["energy"] is None' && python3 -c 'import csv; assert all(not r["energy_j"] for r in csv.DictReader(open("run.csv")) if r["target"] == "gtx480")'
+}
+
 check "all reports of a run are written" runs_with_all_reports
 check "the text has one word for a thing" text_has_one_word_for_a_thing
 check "html alone leaves no json" html_alone_leaves_no_json
@@ -281,6 +304,8 @@ check "the quiet text is a line per GPU" text_is_short_when_quiet
 check "the text fits 100 columns" text_fits_a_hundred_columns
 check "colours on a terminal only" colours_on_a_terminal_only
 check "the json is as its schema says" json_is_valid
+check "energy is in text, JSON and CSV" energy_is_told
+check "no energy without its keys" no_energy_without_keys
 check "the json says what made it, and with what" provenance
 check "the trace keeps the format's rules" trace_is_valid
 check "a trace that breaks them is found" trace_rules_can_fail

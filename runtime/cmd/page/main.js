@@ -25,7 +25,7 @@ function summaryCards() {
     const t = targetOf(s.target), by = {};
     data.kernels.forEach(k => { const e = estimateOf(k, s.target); if (e) for (const [kind, n] of Object.entries(e.cycles_by || {})) by[kind] = (by[kind] || 0) + n; });
     return el('section', {class: 'card', 'aria-label': t.title}, el('div', {class: 'dim'}, el('strong', {}, t.name), ' \u00b7 ' + t.title), el('div', {class: 'big'}, time(s.kernels_ns)),
-      el('p', {class: 'dim', style: 'margin:.1rem 0 .5rem'}, `kernels, ${count(s.launches)} launches` + (targets.length > 1 ? s.kernels_ns === best ? ' \u00b7 fastest' : ` \u00b7 ${(s.kernels_ns / best).toFixed(2)}\u00d7 the fastest` : '') + ` \u00b7 copies ${time(s.transfers_ns)}`),
+      el('p', {class: 'dim', style: 'margin:.1rem 0 .5rem'}, `kernels, ${count(s.launches)} launches` + (targets.length > 1 ? s.kernels_ns === best ? ' \u00b7 fastest' : ` \u00b7 ${(s.kernels_ns / best).toFixed(2)}\u00d7 the fastest` : '') + ` \u00b7 copies ${time(s.transfers_ns)}` + (s.energy ? ` \u00b7 ${joules(s.energy.joules)}, ${s.energy.watts.toFixed(0)} W${s.energy.validated ? '' : ' (not validated)'}` : '')),
       stack(by, true), el('p', {class: 'dim', style: 'margin:.45rem 0 0;font-size:.85rem'}, shares(by).filter(p => p.share >= 0.005).slice(0, 3).map(p => `${kindName(p.kind)} ${percent(p.share)}`).join(' \u00b7 ')));
   }));
 }

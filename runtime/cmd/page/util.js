@@ -24,6 +24,7 @@ function scaled(n, step, units) {
   return n.toFixed(digits) + (units[u] ? '\u00a0' + units[u] : '');
 }
 const time = ns => scaled(ns, 1000, ['ns', '\u00b5s', 'ms', 's']);
+const joules = j => scaled(j * 1e9, 1000, ['nJ', '\u00b5J', 'mJ', 'J', 'kJ']);
 const bytes = n => n < 1024 ? n + '\u00a0B' : scaled(n, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
 const count = n => Math.abs(n) < 1000 ? String(Math.round(n * 100) / 100) : scaled(n, 1000, ['', 'K', 'M', 'G', 'T', 'P']);
 const plural = (n, what, ending = 's') => count(n) + ' ' + what + (n === 1 ? '' : ending);
