@@ -38,6 +38,7 @@ int cmd_export(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);
 int cmd_cite(int argc, char **argv);
 int cmd_gpu_from(int argc, char **argv);
+int cmd_scale(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_cache(int argc, char **argv);
 int cmd_diff(int argc, char **argv);

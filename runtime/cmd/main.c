@@ -30,6 +30,8 @@ static const struct subcommand subcommands[] = {
 	{"show", "NAME|FILE.gpu [--set KEY=VALUE,...]", "print a GPU's description, each value with its source", cmd_show},
 	{"gpu-from", "gpgpusim.config|FOLDER [trace.config] [--base NAME|FILE.gpu] [--name NAME] [-o FILE]",
 	 "make a GPU's description from a configuration of GPGPU-Sim or Accel-Sim", cmd_gpu_from},
+	{"scale", "NAME|FILE.gpu [--sm N] [--clock-mhz F] [--dram-gbps F] [--l2-mb F] [--fp32-lanes N] [--fp64-lanes N] [--node 5nm] ... [-o FILE]",
+	 "make the description of a GPU that does not exist from one that does", cmd_scale},
 	{"tune", "--base NAME|FILE.gpu [--device N] [-o FILE] ...", "measure the GPU of this machine and write its description",
 	 cmd_tune},
 	{"cache", "[clear | export FILE | import FILE | wanted FILE | fill [FILE]]",
