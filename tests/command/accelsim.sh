@@ -93,7 +93,32 @@ no_trace() { mkdir -p empty && refused empty 'kernelslist.g'; }
 bad_line() { made b 3 1 && sed -i '30s/.*/nonsense/' b/kernel-1.traceg && refused b 'kernel-1.traceg:30: '; }
 missing() { made m 3 1 && rm m/kernel-1.traceg && refused m 'kernel-1.traceg'; }
 
+# 20,000 iterations of a warp, a load each. In windows the profile does not grow with them; cycles are those of all iterations, within a percent.
+long_loop() {
+	mkdir -p long && python3 - <<'END' && "$gpusim" import long/kernel-1.traceg -o windows && "$gpusim" import long/kernel-1.traceg -o all --trace all || return 1
+out = open("long/kernel-1.traceg", "w")
+out.write("-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n-nregs = 16\n-binary version = 70\n"
+          "-cuda stream id = 0\n-shmem base_addr = 0x00007f0000000000\n-local mem base_addr = 0x00007f1000000000\n-nvbit version = 1.5\n"
+          "-accelsim tracer version = 3\n-enable lineinfo = 0\n\n#traces format = x\n\n#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = 80001\n")
+for i in range(20000):
+    out.write(f"0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x{0x500000000 + 128 * i:x} 4\n0020 ffffffff 1 R6 FADD 2 R6 R4 0\n"
+              "0030 ffffffff 1 R2 IADD3 1 R2 0\n0040 ffffffff 0 BRA 0 0\n")
+out.write("0050 ffffffff 0 EXIT 0 0\n\n#END_TB\n")
+END
+	[ $(wc -c <windows) -lt 4000 ] && [ $(wc -c <all) -gt $(wc -c <windows) ] || return 1
+	for f in windows all; do
+		"$gpusim" replay $f --gpu v100 --report json --output $f || return 1
+	done
+	python3 - <<'END'
+import json
+a, b = (json.load(open(f + ".json"))["launches"][0]["estimates"][0] for f in ("all", "windows"))
+print(a["cycles"], b["cycles"], a["warp_instructions"], b["warp_instructions"])
+assert a["warp_instructions"] == b["warp_instructions"] == 80001 and abs(b["cycles"] / a["cycles"] - 1) < 0.01
+END
+}
+
 check "a trace becomes a profile that replays" imported
+check "long loops are kept in windows" long_loop
 check "versions 1 to 5 and all modes of addresses say the same" same_as_others
 check "counts are those of the trace" counts
 check "a trace packed with xz is read" packed

@@ -1,5 +1,6 @@
 /* The second time that a trace is read: counters of work-items, and the traces of some groups. */
 #include "runtime/cmd/accelsim/import/import.h"
+#include "runtime/cmd/accelsim/import/windows.h"
 
 #include "runtime/format/counters.h"
 #include "runtime/format/traces.h"
@@ -18,6 +19,7 @@ struct trace_counting {
 	uint32_t *columns; /* of the counters: word c of work-item i at c * places + i */
 	struct lane_layout layout;
 	struct lane_writer *writer;
+	struct window_rules windows;
 	struct touched_piece pieces[IMPORT_MOST_PIECES];
 	uint64_t items, groups;  /* of a group; of the launch */
 	uint64_t traced_groups;  /* that are wanted */
@@ -87,6 +89,9 @@ static int make_writer(struct trace_counting *c, uint32_t **site_bytes, uint8_t 
 		c->pieces[i] = c->job->memory.list[numbers[i]];
 	memcpy(c->layout.local, c->launch->header.block, sizeof c->layout.local);
 	memcpy(c->layout.grid, c->launch->header.grid, sizeof c->layout.grid);
+	if (!c->job->all_groups && window_rules_make(code, &c->windows))
+		return -ENOMEM;
+	c->layout.windows = c->job->all_groups ? NULL : &c->windows;
 	c->writer = lane_writer_new(&c->layout);
 	return c->writer ? 0 : -ENOMEM;
 }
@@ -248,6 +253,7 @@ int import_count(struct import_job *job, const struct imported_launch *launch, s
 		result = read_trace(&c, t, err);
 	sass_trace_close(t);
 	lane_writer_free(c.writer);
+	window_rules_free(&c.windows);
 	free(site_bytes);
 	free(site_spaces);
 	if (result)

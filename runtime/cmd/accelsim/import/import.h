@@ -94,6 +94,7 @@ struct lane_layout {
 	uint64_t shared_base, local_base;
 	const struct touched_piece *pieces; /* arguments */
 	size_t piece_count;
+	const struct window_rules *windows; /* of loops; NULL: all iterations are written */
 	uint64_t most_bytes; /* of a group, about: what is past it is cut; 0: no bound */
 };
 struct lane_writer *lane_writer_new(const struct lane_layout *layout); /* the layout must outlive it */

@@ -2,6 +2,7 @@
 #include "runtime/cmd/accelsim/import/import.h"
 
 #include "models/trace/read.h"
+#include "runtime/cmd/accelsim/import/windows.h"
 #include "runtime/format/traces.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct lane_state {
 	size_t chunk;        /* where the last begins */
 	uint32_t chunks;
 	bool cut;            /* what came next had no room */
+	struct lane_windows windows;
 	uint64_t near[TRACE_CLASSES];
 	struct {
 		uint64_t last;
@@ -27,6 +29,7 @@ struct lane_writer {
 	struct lane_state *lanes;
 	uint32_t lane_count;
 	uint64_t group, used; /* bytes of all lanes */
+	uint32_t lane;        /* whose events are passed on (windows.h) */
 };
 
 struct lane_writer *lane_writer_new(const struct lane_layout *layout)
@@ -42,10 +45,16 @@ struct lane_writer *lane_writer_new(const struct lane_layout *layout)
 	return w;
 }
 
+static void lane_free(struct lane_state *l)
+{
+	gs_buf_free(&l->bytes);
+	gs_buf_free(&l->windows.held);
+}
+
 void lane_writer_free(struct lane_writer *w)
 {
 	for (uint32_t i = 0; w && i < w->lane_count; i++)
-		gs_buf_free(&w->lanes[i].bytes);
+		lane_free(&w->lanes[i]);
 	if (w)
 		free(w->lanes);
 	free(w);
@@ -118,8 +127,10 @@ void lane_writer_begin(struct lane_writer *w, uint64_t group)
 	w->used = 0;
 	for (uint32_t i = 0; i < w->lane_count; i++) {
 		struct gs_buf bytes = w->lanes[i].bytes;
+		struct lane_windows windows = w->lanes[i].windows;
 		bytes.len = 0;
-		w->lanes[i] = (struct lane_state){.bytes = bytes, .near = {y->piece_count ? y->pieces[0].begin : 0}};
+		lane_windows_begin(&windows);
+		w->lanes[i] = (struct lane_state){.bytes = bytes, .near = {y->piece_count ? y->pieces[0].begin : 0}, .windows = windows};
 	}
 	put_number(&e, 2 * (uint64_t)y->block_count);
 	put_number(&e, 0);
@@ -138,10 +149,21 @@ void lane_writer_begin(struct lane_writer *w, uint64_t group)
 		put_base(w, TRACE_BASES, TRACE_BASE_LOCAL, SHARED_WINDOW, y->shared_base);
 }
 
-void lane_writer_block(struct lane_writer *w, uint32_t item, uint32_t block)
+static void put_block(struct lane_writer *w, uint32_t item, uint32_t block)
 {
 	struct event e = {.length = 0};
 	put_number(&e, 2 * (uint64_t)block);
+	put_event(w, item, &e);
+}
+
+static void put_gap(struct lane_writer *w, uint32_t item, const struct window_event *gap)
+{
+	struct event e = {.length = 0};
+	put_number(&e, 2 * (uint64_t)w->layout->block_count);
+	put_number(&e, 2);
+	put_number(&e, gap->what);
+	put_number(&e, gap->address);
+	put_number(&e, gap->iterations);
 	put_event(w, item, &e);
 }
 
@@ -150,7 +172,7 @@ static int class_of(uint8_t space)
 	return space == SPACE_shared ? 1 : space == SPACE_local ? 2 : space == SPACE_const ? 3 : 0;
 }
 
-void lane_writer_access(struct lane_writer *w, uint32_t item, uint32_t site, uint64_t address)
+static void put_access(struct lane_writer *w, uint32_t item, uint32_t site, uint64_t address)
 {
 	struct lane_state *l = &w->lanes[item];
 	struct event e = {.length = 0};
@@ -176,11 +198,47 @@ void lane_writer_access(struct lane_writer *w, uint32_t item, uint32_t site, uin
 	put_event(w, item, &e);
 }
 
+/* ---- what lanes do ---- */
+
+static void put_window_event(void *ctx, const struct window_event *e)
+{
+	struct lane_writer *w = ctx;
+	if (e->kind == WINDOW_BLOCK)
+		put_block(w, w->lane, e->what);
+	else if (e->kind == WINDOW_ACCESS)
+		put_access(w, w->lane, e->what, e->address);
+	else
+		put_gap(w, w->lane, e);
+}
+
+void lane_writer_block(struct lane_writer *w, uint32_t item, uint32_t block)
+{
+	w->lane = item;
+	if (w->layout->windows)
+		lane_windows_block(w->layout->windows, &w->lanes[item].windows, block, put_window_event, w);
+	else
+		put_block(w, item, block);
+}
+
+void lane_writer_access(struct lane_writer *w, uint32_t item, uint32_t site, uint64_t address)
+{
+	w->lane = item;
+	if (w->layout->windows)
+		lane_windows_access(&w->lanes[item].windows, site, address, put_window_event, w);
+	else
+		put_access(w, item, site, address);
+}
+
 void lane_writer_end(struct lane_writer *w, struct gs_buf *out)
 {
 	for (uint32_t i = 0; i < w->lane_count; i++) {
-		set_used(&w->lanes[i]);
-		gs_buf_add(out, w->lanes[i].bytes.data, w->lanes[i].bytes.len);
-		out->failed |= w->lanes[i].bytes.failed;
+		struct lane_state *l = &w->lanes[i];
+		w->lane = i;
+		if (w->layout->windows)
+			lane_windows_end(w->layout->windows, &l->windows, put_window_event, w);
+		l->cut |= l->windows.cut;
+		set_used(l);
+		gs_buf_add(out, l->bytes.data, l->bytes.len);
+		out->failed |= l->bytes.failed;
 	}
 }
