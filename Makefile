@@ -73,7 +73,7 @@ ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test
 GUEST_TESTED = $(MODELLING) $(wildcard runtime/guest/support/*.c) \
 	$(patsubst %,runtime/guest/cuda/%.c,memory streams copies prints groups scratch images) \
 	interposer/cuda/ways/patch.c $(wildcard interposer/cuda/device/*.c)
-CMD_TESTED = $(addprefix runtime/cmd/accelsim/import/,line.c bytes.c packed.c trace.c ranges.c lanes.c windows.c) $(addprefix runtime/cmd/accelsim/export/,names.c registers.c groups.c warps.c)
+CMD_TESTED = $(addprefix runtime/cmd/accelsim/import/,line.c bytes.c packed.c trace.c) $(addprefix runtime/cmd/streams/,ranges.c lanes.c windows.c) $(addprefix runtime/cmd/accelsim/export/,names.c registers.c groups.c warps.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
 	tests/generate/generate.c tests/generate/run.c tests/twins/twins.c)
 
@@ -331,10 +331,10 @@ $(O)/fuzz/cubin: $(FUZZ_CUBIN_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
 
-FUZZ_SASS_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/sass_reader.c $(addprefix runtime/cmd/accelsim/import/,line.c bytes.c packed.c trace.c ranges.c lanes.c windows.c \
-	survey.c counting.c) analysis/sass/opcodes.c $(OBSERVED) $(wildcard analysis/graph/*.c analysis/builtins/*.c) $(PTX_READER) models/code/code.c $(BASE))
+FUZZ_SASS_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/sass_reader.c $(addprefix runtime/cmd/accelsim/import/,line.c bytes.c packed.c trace.c) \
+	$(addprefix runtime/cmd/streams/,ranges.c lanes.c windows.c survey.c counting.c) analysis/sass/opcodes.c $(OBSERVED) $(wildcard analysis/graph/*.c analysis/builtins/*.c) $(PTX_READER) models/code/code.c $(BASE))
 
-$(O)/fuzz/obj/runtime/cmd/accelsim/import/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
+$(O)/fuzz/obj/runtime/cmd/accelsim/import/%.o $(O)/fuzz/obj/runtime/cmd/streams/%.o: FUZZ_FLAGS += -fsanitize=fuzzer-no-link
 
 $(O)/fuzz/sass: $(FUZZ_SASS_OBJ)
 	$(SAY) LINK $@

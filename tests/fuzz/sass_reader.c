@@ -2,7 +2,8 @@
  * Fuzz target of what reads traces of Accel-Sim's tracer. Any bytes must be read without a fault, as text or packed, both times that an import reads
  * them; and the code that is made of them is such that code_read takes it.
  */
-#include "runtime/cmd/accelsim/import/import.h"
+#include "runtime/cmd/accelsim/import/trace.h"
+#include "runtime/cmd/streams/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The command shows them. */
-void import_progress(struct import_job *job, const struct sass_trace *t)
+void import_progress(struct import_job *job, uint64_t bytes)
 {
 	(void)job;
-	(void)t;
+	(void)bytes;
 }
 
 void import_progress_end(void)
@@ -39,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[64];
 	struct gs_error err;
 	struct launch_counts counts = {0};
-	struct imported_launch launch = {.path = path};
+	struct imported_launch launch = {.kind = &sass_trace_kind, .of = path, .path = path};
 	struct import_job job = {.launches = &launch, .launch_count = 1, .trace_items = 256, .trace_bytes = 1 << 20, .counter_bytes = 1 << 16};
 	if (!size)
 		return 0;

@@ -1,6 +1,7 @@
 /* Traces as Accel-Sim's tracer writes them: every mode of addresses, every version, and what is not one. Written by hand. */
 #include "runtime/cmd/accelsim/export/export.h"
-#include "runtime/cmd/accelsim/import/import.h"
+#include "runtime/cmd/accelsim/import/trace.h"
+#include "runtime/cmd/streams/job.h"
 #include "tests/tests.h"
 
 #include "models/trace/read.h"

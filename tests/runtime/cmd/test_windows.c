@@ -1,5 +1,5 @@
 /* Windows of loops in traces that are imported. What is written was worked out by hand from the rules of windows.h. */
-#include "runtime/cmd/accelsim/import/windows.h"
+#include "runtime/cmd/streams/windows.h"
 #include "tests/tests.h"
 
 #include <stdio.h>

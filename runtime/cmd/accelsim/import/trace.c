@@ -297,3 +297,27 @@ uint64_t sass_trace_bytes(const struct sass_trace *t)
 {
 	return t->packed ? packed_taken(t->packed) : t->bytes.taken;
 }
+
+static int open_stream(const void *of, void **stream, const struct sass_header **header, struct gs_error *err)
+{
+	struct sass_trace *t = NULL;
+	int result = sass_trace_open(of, &t, err);
+	*stream = t;
+	*header = t ? &t->header : NULL;
+	return result;
+}
+
+static int next_part(void *stream, struct sass_part *part, struct gs_error *err)
+{
+	const struct sass_trace *t = stream;
+	int item = sass_trace_next(stream, err);
+	*part = (struct sass_part){t->group, t->warp, &t->line, sass_trace_bytes(t)};
+	return item;
+}
+
+static void close_stream(void *stream)
+{
+	sass_trace_close(stream);
+}
+
+const struct sass_kind sass_trace_kind = {open_stream, next_part, close_stream};

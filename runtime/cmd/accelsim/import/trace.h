@@ -7,30 +7,12 @@
 #ifndef GPUSIM_RUNTIME_CMD_ACCELSIM_TRACE_H
 #define GPUSIM_RUNTIME_CMD_ACCELSIM_TRACE_H
 
-#include "analysis/sass/observed.h"
+#include "runtime/cmd/streams/stream.h"
 
-enum { TRACE_WARP_LANES = 32, TRACE_MOST_WARPS = 64, TRACE_MOST_LINE = 1 << 16 };
-
-struct sass_header {
-	char name[4096];
-	uint64_t id, stream;
-	uint64_t grid[3], block[3];
-	uint64_t shared_bytes, shared_base, local_base;
-	uint32_t registers, binary_version, tracer_version;
-	bool line_info;
-};
-
-/* A line: an instruction that a warp executed. */
-struct sass_line {
-	struct observed_instruction in; /* its space is not filled in */
-	uint32_t width;     /* as the tracer has it; 0: no memory */
-	uint64_t address[TRACE_WARP_LANES]; /* in.addresses: of each active lane */
-};
+enum { TRACE_MOST_LINE = 1 << 16 };
 
 /* Reads the line into *out, which points into it. False: it is none. tracer_version and line_info are those of the header. */
 bool sass_line_read(const char *text, size_t length, uint32_t tracer_version, bool line_info, struct sass_line *out);
-
-enum sass_item { SASS_ITEM_END, SASS_ITEM_GROUP, SASS_ITEM_WARP, SASS_ITEM_LINE, SASS_ITEM_GROUP_END };
 
 struct sass_trace;
 /* Opens a file and reads its header. The kind is known by the name. */
@@ -44,5 +26,7 @@ uint64_t sass_trace_group(const struct sass_trace *t); /* its linear id */
 uint32_t sass_trace_warp(const struct sass_trace *t);
 const struct sass_line *sass_trace_line(const struct sass_trace *t);
 uint64_t sass_trace_bytes(const struct sass_trace *t); /* of the file that were read, about; for progress */
+/* Streams of traces; `of` is the path. */
+extern const struct sass_kind sass_trace_kind;
 
 #endif

@@ -1,5 +1,5 @@
 /* Records of a profile: what gpusim-cc would have answered for a kernel (runtime/format/protocol.h), and launches. */
-#include "runtime/cmd/accelsim/import/import.h"
+#include "runtime/cmd/streams/job.h"
 
 #include "runtime/format/protocol.h"
 #include "runtime/model/launch_record.h"

@@ -5,8 +5,8 @@
  * them are. In place of others there is a gap, which says how many they were (struct trace_gap). What follows a loop may
  * depend on its last iteration, so that this one is written after the gap: it is held back until it is known to be the last.
  */
-#ifndef GPUSIM_RUNTIME_CMD_ACCELSIM_IMPORT_WINDOWS_H
-#define GPUSIM_RUNTIME_CMD_ACCELSIM_IMPORT_WINDOWS_H
+#ifndef GPUSIM_RUNTIME_CMD_STREAMS_WINDOWS_H
+#define GPUSIM_RUNTIME_CMD_STREAMS_WINDOWS_H
 
 #include "models/code/code.h"
 #include "runtime/base/base.h"

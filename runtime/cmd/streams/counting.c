@@ -1,6 +1,6 @@
-/* The second time that a trace is read: counters of work-items, and the traces of some groups. */
-#include "runtime/cmd/accelsim/import/import.h"
-#include "runtime/cmd/accelsim/import/windows.h"
+/* The second time that a stream is read: counters of work-items, and the traces of some groups. */
+#include "runtime/cmd/streams/job.h"
+#include "runtime/cmd/streams/windows.h"
 
 #include "runtime/format/counters.h"
 #include "runtime/format/traces.h"
@@ -99,14 +99,14 @@ static int make_writer(struct trace_counting *c, uint32_t **site_bytes, uint8_t 
 /* ---- groups ---- */
 
 /* As for launches of our own, groups in some runs that lie evenly in the launch, from its first group to its last. */
-static bool is_wanted(const struct trace_counting *c, uint64_t group)
+bool import_traces(uint64_t wanted, uint64_t groups, uint64_t group)
 {
-	uint64_t wanted = c->traced_groups, runs = wanted < BOX_MOST_RUNS ? wanted : BOX_MOST_RUNS;
-	if (wanted >= c->groups)
+	uint64_t runs = wanted < BOX_MOST_RUNS ? wanted : BOX_MOST_RUNS;
+	if (wanted >= groups)
 		return true;
 	for (uint64_t r = 0; r < runs; r++) {
 		uint64_t length = wanted / runs + (r < wanted % runs);
-		uint64_t first = runs > 1 ? (uint64_t)((double)(c->groups - length) * (double)r / (double)(runs - 1)) : 0;
+		uint64_t first = runs > 1 ? (uint64_t)((double)(groups - length) * (double)r / (double)(runs - 1)) : 0;
 		if (group >= first && group - first < length)
 			return true;
 	}
@@ -127,7 +127,7 @@ static void begin_group(struct trace_counting *c, uint64_t group)
 {
 	end_group(c);
 	c->group = group;
-	c->traced = is_wanted(c, group) && c->out->trace.len < c->job->trace_bytes;
+	c->traced = import_traces(c->traced_groups, c->groups, group) && c->out->trace.len < c->job->trace_bytes;
 	if (c->traced)
 		lane_writer_begin(c->writer, group);
 }
@@ -205,53 +205,71 @@ static void take_line(struct trace_counting *c, const struct sass_line *line)
 
 /* ---- the launch ---- */
 
-static int read_trace(struct trace_counting *c, struct sass_trace *t, struct gs_error *err)
+static int read_stream(struct trace_counting *c, void *stream, struct gs_error *err)
 {
+	struct sass_part part;
 	int item;
-	while ((item = sass_trace_next(t, err)) > SASS_ITEM_END) {
+	while ((item = c->launch->kind->next(stream, &part, err)) > SASS_ITEM_END) {
 		if (item == SASS_ITEM_GROUP)
-			begin_group(c, sass_trace_group(t));
+			begin_group(c, part.group);
 		else if (item == SASS_ITEM_GROUP_END)
 			end_group(c);
 		else if (item == SASS_ITEM_WARP) {
 			end_warp(c);
-			c->warp = sass_trace_warp(t);
+			c->warp = part.warp;
 		} else {
-			take_line(c, sass_trace_line(t));
+			take_line(c, part.line);
 			if (!(++c->job->lines & 0xffff))
-				import_progress(c->job, t);
+				import_progress(c->job, part.bytes);
 		}
 	}
 	end_group(c);
 	return item < 0 ? item : c->out->trace.failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }
 
-static uint64_t groups_to_trace(const struct trace_counting *c)
+/* Groups that are not in the stream do as the first ones, in turn. */
+static void repeat_counts(struct trace_counting *c)
 {
-	uint64_t some = c->job->trace_items / c->items;
-	return c->job->all_groups ? c->groups : some ? some : 1;
+	const uint64_t known = c->launch->counted;
+	for (uint64_t g = known; known && g < c->out->places / c->items; g++) {
+		if (import_traces(c->traced_groups, c->groups, g))
+			continue;
+		for (uint32_t counter = 0; counter < c->kernel->code->counter_count; counter++) {
+			uint32_t *column = c->columns + (uint64_t)counter * c->out->places;
+			memcpy(column + g * c->items, column + g % known * c->items, c->items * sizeof *column);
+		}
+	}
+}
+
+uint64_t import_traced_groups(const struct import_job *job, const struct sass_header *h)
+{
+	uint64_t some = job->trace_items / (h->block[0] * h->block[1] * h->block[2]);
+	return job->all_groups ? h->grid[0] * h->grid[1] * h->grid[2] : some ? some : 1;
 }
 
 int import_count(struct import_job *job, const struct imported_launch *launch, struct launch_counts *out, struct gs_error *err)
 {
 	struct trace_counting c = {.job = job, .launch = launch, .kernel = &job->kernels[launch->kernel], .out = out};
 	const struct sass_header *h = &launch->header;
-	struct sass_trace *t = NULL;
+	const struct sass_header *now = NULL;
+	void *stream = NULL;
 	uint32_t *site_bytes = NULL;
 	uint8_t *site_spaces = NULL;
 	*out = (struct launch_counts){0};
 	c.items = h->block[0] * h->block[1] * h->block[2];
 	c.groups = h->grid[0] * h->grid[1] * h->grid[2];
-	c.traced_groups = groups_to_trace(&c);
+	c.traced_groups = import_traced_groups(job, h);
 	memset(c.last, 0xff, sizeof c.last);
-	int result = sass_trace_open(launch->path, &t, err);
-	if (!result && memcmp(sass_trace_header(t), h, sizeof *h))
+	int result = launch->kind->open(launch->of, &stream, &now, err);
+	if (!result && memcmp(now, h, sizeof *h))
 		result = gs_fail(err, EBADMSG, "%s changes while it is read", launch->path);
 	if (!result && (make_counters(&c) || make_writer(&c, &site_bytes, &site_spaces)))
 		result = gs_fail(err, ENOMEM, "out of memory");
 	if (!result)
-		result = read_trace(&c, t, err);
-	sass_trace_close(t);
+		result = read_stream(&c, stream, err);
+	if (!result)
+		repeat_counts(&c);
+	launch->kind->close(stream);
 	lane_writer_free(c.writer);
 	window_rules_free(&c.windows);
 	free(site_bytes);

@@ -1,14 +1,15 @@
 /*
- * What the files of `gpusim import` share.
+ * What the files that make a profile of streams share: `gpusim import` and `gpusim task` use them.
  *
- * Traces are read twice. The first time shows the code of the kernels (analysis/sass/observed.h) and the memory that launches touch. The
+ * Streams are read twice. The first time shows the code of the kernels (analysis/sass/observed.h) and the memory that launches touch. The
  * second time, executions are counted by work-item, and some groups are traced, as twins of our own do; what is written is a profile as others
  * (runtime/format/profile_file.h), whose code is the same for all targets.
  */
-#ifndef GPUSIM_RUNTIME_CMD_ACCELSIM_IMPORT_H
-#define GPUSIM_RUNTIME_CMD_ACCELSIM_IMPORT_H
+#ifndef GPUSIM_RUNTIME_CMD_STREAMS_JOB_H
+#define GPUSIM_RUNTIME_CMD_STREAMS_JOB_H
 
-#include "runtime/cmd/accelsim/import/trace.h"
+#include "runtime/cmd/streams/stream.h"
+#include "runtime/timeline/transfers.h"
 
 /* ---- ranges.c: pieces of memory, which stand for the buffers that arguments point to ---- */
 
@@ -50,7 +51,10 @@ struct imported_kernel {
 enum { IMPORT_MOST_PIECES = 62 }; /* of a launch: what a trace has room for, less shared memory */
 
 struct imported_launch {
-	char *path;
+	const struct sass_kind *kind; /* of its stream */
+	const void *of;
+	char *path;             /* what messages call it; owned */
+	uint64_t counted;       /* groups that are in the stream, the first ones, and some others for their traces; those do as these in turn. 0: all */
 	struct sass_header header;
 	size_t kernel;
 	uint64_t first_touch[IMPORT_MOST_PIECES]; /* an address in each piece, in the order in which they were touched */
@@ -75,7 +79,7 @@ struct import_job {
 /* The space of an address of a generic access. */
 enum code_space import_space(const struct sass_header *h, uint64_t address);
 /* Shows how far it is, where it takes long. */
-void import_progress(struct import_job *job, const struct sass_trace *t);
+void import_progress(struct import_job *job, uint64_t bytes);
 void import_progress_end(void);
 
 /* ---- survey.c: the first time ---- */
@@ -114,6 +118,10 @@ struct launch_counts {
 };
 int import_count(struct import_job *job, const struct imported_launch *launch, struct launch_counts *out, struct gs_error *err);
 void launch_counts_free(struct launch_counts *c);
+/* Whether a group is among `wanted` of a launch's `groups` that are traced. */
+bool import_traces(uint64_t wanted, uint64_t groups, uint64_t group);
+/* How many groups are to be traced. */
+uint64_t import_traced_groups(const struct import_job *job, const struct sass_header *h);
 /* The pieces that a launch touches, in the order of its arguments; `numbers`, their indices, has room for IMPORT_MOST_PIECES. */
 size_t import_pieces(const struct import_job *job, const struct imported_launch *launch, size_t *numbers);
 
@@ -124,5 +132,29 @@ void import_program(const struct imported_kernel *k, size_t number, struct gs_pa
 /* A launch; what was copied to its pieces before it counts for it. */
 void import_launch(struct import_job *job, const struct imported_launch *launch, uint64_t seq, const struct launch_counts *counts,
                    struct gs_pack *out);
+
+/* ---- profile.c: all of it ---- */
+
+/* A copy, or a launch. */
+struct import_entry {
+	bool copies;
+	enum transfer_kind how;    /* of a copy */
+	uint64_t address, bytes;
+	size_t launch;
+};
+struct import_list {
+	struct import_entry *entries;
+	size_t count, room;
+};
+/* Adds a launch to the job and to the list; takes the path over. Returns 0 or -ENOMEM. */
+int import_add_launch(struct import_job *job, struct import_list *list, const struct sass_kind *kind, const void *of, char *path);
+/* What the run is called: the words of its command, each with its NUL, and what it ran on. */
+struct import_about {
+	struct gs_buf command;
+	const char *device;
+};
+/* Surveys all launches and writes the profile; the file has its name once it is complete. */
+int import_write(struct import_job *job, const struct import_list *list, const struct import_about *about, const char *output, struct gs_error *err);
+void import_free(struct import_job *job, struct import_list *list);
 
 #endif

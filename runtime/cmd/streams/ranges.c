@@ -1,5 +1,5 @@
 /* Pieces of memory that a program uses, from its copies and from what its kernels touch. Traces do not say what was allocated. */
-#include "runtime/cmd/accelsim/import/import.h"
+#include "runtime/cmd/streams/job.h"
 
 #include <errno.h>
 #include <stdlib.h>

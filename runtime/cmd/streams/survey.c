@@ -1,5 +1,5 @@
-/* The first time that a trace is read: its kernel's code, and the memory that the launch touches. */
-#include "runtime/cmd/accelsim/import/import.h"
+/* The first time that a stream is read: its kernel's code, and the memory that the launch touches. */
+#include "runtime/cmd/streams/job.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -105,19 +105,21 @@ static int take_line(struct survey *s, struct observed_warp *warp, const struct 
 	return result < 0 ? (int)result : 0;
 }
 
-static int read_trace(struct survey *s, struct sass_trace *t, struct gs_error *err)
+static int read_stream(struct survey *s, void *stream, struct gs_error *err)
 {
 	struct observed_warp warp;
+	struct sass_part part = {0};
 	int item, result = 0;
 	observed_begin(&warp);
-	while ((item = sass_trace_next(t, err)) > SASS_ITEM_END && !result) {
+	while ((item = s->launch->kind->next(stream, &part, err)) > SASS_ITEM_END && !result) {
 		if (item != SASS_ITEM_LINE)
 			result = observed_end(s->kernel->observed, &warp);
 		else
-			result = take_line(s, &warp, sass_trace_line(t));
+			result = take_line(s, &warp, part.line);
 		if (!(s->job->lines & 0xffff))
-			import_progress(s->job, t);
+			import_progress(s->job, part.bytes);
 	}
+	s->launch->file_bytes = part.bytes;
 	if (result == -ENOMEM)
 		return gs_fail(err, ENOMEM, "out of memory");
 	if (result == -EFBIG)
@@ -127,11 +129,12 @@ static int read_trace(struct survey *s, struct sass_trace *t, struct gs_error *e
 
 static int survey_as(struct import_job *job, struct imported_launch *l, bool again, struct gs_error *err)
 {
-	struct sass_trace *t;
-	int result = sass_trace_open(l->path, &t, err);
+	const struct sass_header *header;
+	void *stream = NULL;
+	int result = l->kind->open(l->of, &stream, &header, err);
 	if (result)
 		return result;
-	l->header = *sass_trace_header(t);
+	l->header = *header;
 	l->touch_count = 0;
 	long kernel = find_kernel(job, &l->header, again);
 	if (kernel < 0) {
@@ -141,11 +144,10 @@ static int survey_as(struct import_job *job, struct imported_launch *l, bool aga
 		l->kernel = (size_t)kernel;
 		if (l->header.registers > s.kernel->registers)
 			s.kernel->registers = l->header.registers;
-		result = read_trace(&s, t, err);
+		result = read_stream(&s, stream, err);
 	}
-	l->file_bytes = sass_trace_bytes(t);
 	job->read_bytes += l->file_bytes;
-	sass_trace_close(t);
+	l->kind->close(stream);
 	return result;
 }
 

@@ -1,5 +1,5 @@
 /* See windows.h. */
-#include "runtime/cmd/accelsim/import/windows.h"
+#include "runtime/cmd/streams/windows.h"
 
 #include <errno.h>
 #include <stdlib.h>

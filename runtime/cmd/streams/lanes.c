@@ -1,8 +1,8 @@
 /* Writes what work-items did as our own traced twins do: chunks of events (runtime/format/traces.h, models/trace/read.c). */
-#include "runtime/cmd/accelsim/import/import.h"
+#include "runtime/cmd/streams/job.h"
 
 #include "models/trace/read.h"
-#include "runtime/cmd/accelsim/import/windows.h"
+#include "runtime/cmd/streams/windows.h"
 #include "runtime/format/traces.h"
 
 #include <stdlib.h>
