@@ -83,7 +83,7 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-cubin fuzz-sass fuzz-lifter fuzz-profile fuzz-cache install uninstall deb clean help programs cuda-ptx \
+.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-cubin fuzz-sass fuzz-task fuzz-lifter fuzz-profile fuzz-cache install uninstall deb clean help programs cuda-ptx \
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
@@ -340,6 +340,14 @@ $(O)/fuzz/sass: $(FUZZ_SASS_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
 
+FUZZ_TASK_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/task_reader.c $(addprefix runtime/cmd/task/,words.c expression.c accesses.c kernel.c parse.c addresses.c \
+	execute.c) $(addprefix runtime/cmd/streams/,ranges.c lanes.c windows.c counting.c profile.c survey.c records.c) analysis/sass/opcodes.c $(OBSERVED) \
+	$(wildcard analysis/graph/*.c analysis/builtins/*.c runtime/process/thread.c runtime/config/log.c runtime/format/profile_file.c) $(PTX_READER) models/code/code.c $(BASE))
+
+$(O)/fuzz/task: $(FUZZ_TASK_OBJ)
+	$(SAY) LINK $@
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
+
 # What gpusim-cc does with a CUDA module: reader, lifter, and the tables that it writes. No LLVM is needed.
 FUZZ_LIFTER_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/lifter.c $(addprefix runtime/cc/,lifted.c lifted_tables.c lifted_targets.c options.c assemble.c) \
 	$(wildcard analysis/mapping/*.c analysis/machine/*.c annotator/count/*.c annotator/lift/*.c annotator/opcodes/*.c analysis/assembled/*.c) $(PTX) models/code/code.c $(BASE)) \
@@ -492,6 +500,12 @@ fuzz-cubin: setup-fuzz
 	cp tests/analysis/sass/*.cubin $(O)/fuzz/cubin-corpus
 	$(O)/fuzz/cubin -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=16384 -artifact_prefix=$(O)/fuzz/cubin-found/ \
 		-print_final_stats=1 $(O)/fuzz/cubin-corpus
+
+fuzz-task: setup-fuzz
+	@$(MAKE) --no-print-directory -j$(JOBS) $(O)/fuzz/task
+	mkdir -p $(O)/fuzz/task-corpus $(O)/fuzz/task-found
+	$(O)/fuzz/task -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=4096 -artifact_prefix=$(O)/fuzz/task-found/ \
+		-print_final_stats=1 $(O)/fuzz/task-corpus tests/fuzz/task
 
 fuzz-sass: setup-fuzz
 	@$(MAKE) --no-print-directory -j$(JOBS) $(O)/fuzz/sass

@@ -35,6 +35,7 @@ int cmd_what_if(int argc, char **argv);
 int cmd_compare_models(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_task(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);
 int cmd_cite(int argc, char **argv);
 int cmd_gpu_from(int argc, char **argv);

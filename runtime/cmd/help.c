@@ -203,7 +203,8 @@ const struct command_flag *cmd_flags(size_t *count)
 
 bool cmd_takes_options(const char *command)
 {
-	return !strcmp(command, "run") || !strcmp(command, "record") || !strcmp(command, "replay") || !strcmp(command, "sweep");
+	return !strcmp(command, "run") || !strcmp(command, "record") || !strcmp(command, "replay") || !strcmp(command, "sweep") ||
+	       !strcmp(command, "task");
 }
 
 static void print_commands(void)

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# Tests what gpusim task promises, from outside: one check per promise. The lists are written by hand; what they count follows from them.
+#   tests/command/task.sh BUILD_DIR
+# Ends with "N passed, N failed". The caller sets TMPDIR (tests/run.sh).
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
+gpusim=$build/gpusim
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-task.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C GPUSIM_CACHE_DIR=$work/cache
+. "$here/../check.sh"
+
+# of JSON EXPRESSION: e is the estimate of the first launch.
+of() { python3 -c "import json,sys; d=json.load(open(sys.argv[1])); l=d['launches'][0]; e=l['estimates'][0]; print($2)" "$1"; }
+modelled() { "$gpusim" task "$1.task" --gpu v100 --set cuda_launch_overhead_ns=0 --report json --output "$1" >out 2>err && [ ! -s out ]; }
+
+cat >saxpy.task <<'LIST'
+# y = a x + y
+buffer x 256K
+buffer y 256K
+kernel saxpy {
+	grid 256
+	block 256
+	int_mad 1 -> i
+	load x coalesced 4 -> a <- i
+	load y coalesced 4 -> b <- i
+	fma 1 -> b <- a b
+	store y coalesced 4 <- b i
+}
+copy to x
+copy to y 128K
+repeat 2 { launch saxpy }
+copy from y
+LIST
+
+# 2,048 warps of 6 instructions, the last of which is EXIT; 2 loads and a store of 4 sectors each; copies as they stand.
+counts() {
+	modelled saxpy && [ "$(of saxpy.json 'e["warp_instructions"]')" = 12288 ] && [ "$(of saxpy.json 'len(d["launches"])')" = 2 ] &&
+		[ "$(of saxpy.json 'sorted((t["kind"], t["size_bytes"]) for t in d["transfers"])')" = "[('read', 262144), ('write', 393216)]" ] &&
+		[ "$(of saxpy.json 'l["global"]')" = '[65536, 1, 1]' ]
+}
+
+# body STATEMENTS: a kernel of one warp.
+body() { printf 'buffer a 1M\nkernel k { grid %s; block 32; local 1K\n%s\n}\n' "${2:-1}" "$1" >body.task && modelled body; }
+executes() { [ "$(of body.json 'e["warp_instructions"]')" = "$1" ]; }
+threads() { [ "$(of body.json 'e["thread_instructions"]')" = "$1" ]; }
+
+# A turn is its body, the addition to its counter and its branch; repeat has none of these.
+loops() { body 'loop 10 { fma 3 }' && executes 51 && body 'repeat 10 { fma 3 }' && executes 31 && body 'loop 4 { loop 2 { int } ; nop }' && executes 37; }
+# Comparison and branch, 8 lanes of the one arm, 24 of the other, EXIT.
+whens() { body 'when lane < 8 { fp32 2 } else { fp64 }' && executes 4 && threads 72; }
+never() { body 'branch 0 { fp32 2 } else { fp64 }' && executes 4 && body 'branch 1 { fp32 2 } else { fp64 }' && executes 5; }
+# Of 1,024 warps, about a quarter.
+chance() {
+	body 'branch 0.25 warp { nop 100 }' 1024 && [ "$(of body.json '20000 < e["warp_instructions"] - 3 * 1024 < 31000')" = True ] &&
+		body 'branch 0.25 lane { nop 100 }' 1024 && [ "$(of body.json '700000 < e["thread_instructions"] - 3 * 32768 < 940000')" = True ] && executes 105472
+}
+pieces() { printf 'buffer a 1M\npiece p {\n LDG.E.64 -> R4\n DADD -> R6 <- R4 R6\n}\nkernel k {\n grid 1; block 32\n repeat 3 { do p (a at 8*lane + 256*i0) }\n}\n' >body.task && modelled body && executes 7; }
+
+# Sectors of 32 bytes that a warp's load of 4 bytes asks L1 for: 4, 32, 1; 8 lanes of one sector each by twos.
+sectors() {
+	local pattern expected
+	while read -r expected pattern; do
+		body "load a $pattern" && [ "$(of body.json 'e["memory"]["load_sectors"]')" = "$expected" ] || { echo "$pattern: not $expected"; return 1; }
+	done <<<$'4 coalesced 4\n32 strided 8 4\n1 broadcast 4\n8 at 8*lane\n32 at 4096*lane'
+}
+
+# What waits for another value takes longer than what does not.
+chains() {
+	body 'ilp 1; loop 100 { fma 8 }' && a=$(of body.json 'e["cycles"]') && body 'ilp 4; loop 100 { fma 8 }' && b=$(of body.json 'e["cycles"]') &&
+		python3 -c "assert 1.5 * $b < $a, ($a, $b)"
+}
+waits() {
+	body 'loop 50 { load a random 4 dependent }' && a=$(of body.json 'e["cycles"]') && body 'ilp 10; loop 5 { load a random 4 x10 }' && b=$(of body.json 'e["cycles"]') &&
+		python3 -c "assert 3 * $b < $a, ($a, $b)"
+}
+
+as_profile() {
+	"$gpusim" task saxpy.task -o s.profile >out 2>err && [ ! -s err ] && "$gpusim" replay s.profile --gpu v100 --set cuda_launch_overhead_ns=0 --report json --output again 2>err &&
+		[ "$(of again.json 'e["cycles"]')" = "$(of saxpy.json 'e["cycles"]')" ]
+}
+reports() { "$gpusim" task saxpy.task --gpu v100,h200 --report text,csv --output r 2>err && grep -q saxpy err && [ -s r.csv ]; }
+same_again() { cp saxpy.json first.json && modelled saxpy && [ "$(of saxpy.json 'e["cycles"]')" = "$(of first.json 'e["cycles"]')" ] && [ -z "$(ls -d gpusim-task-* 2>/dev/null)" ]; }
+
+# refused TEXT MESSAGE
+refused() {
+	printf "$1" >bad.task
+	! "$gpusim" task bad.task --gpu v100 >out 2>err && [ "$(wc -l <err)" = 1 ] && grep -q -- "$2" err && [ ! -s out ]
+}
+wrong() {
+	refused '' 'no kernel' && refused 'kernel k {\n grid 1\n' 'bad.task:3: a } is missing' && refused 'kernel k {\n grid 1\n blokc 3\n}' "bad.task:3: .*mean 'block'" &&
+		refused 'kernel k { grid 1; block 32\n load x coalesced\n}' "bad.task:2: there is no buffer 'x'" && refused '}' 'without a {' &&
+		refused 'kernel k { grid 1; block 32\n branch 0.5 lane { barrier }\n}' 'bad.task:2: not all work-items' &&
+		refused 'kernel k { grid 1; block 32; loop 9..2 { nop } }' 'turns' && refused 'kernel k { grid 1; block 4096; nop }' 'block is 1 to 1024' &&
+		refused 'kernel k { grid 1; block 32\nloop 1000000 { loop 1000000 { nop } } }' 'at most' && refused 'launch k' "no kernel 'k'" &&
+		refused 'buffer a 4\nkernel k { grid 1; block 32; load a at 4*foo }' 'no other names' && refused 'buffer a 4\ncopy up a' 'bad.task:2' &&
+		refused 'kernel k { grid 1; block 32; load local coalesced }' 'no local memory' && refused 'buffer a 64\nkernel k { grid 1; block 32; load a coalesced 3 }' '1, 2, 4' &&
+		refused 'kernel k { grid 1; block 32 }' 'does nothing' && refused 'kernel k { grid 1; nop }' 'needs' && refused 'kernel k { nop -> x y }' 'mean here'
+}
+missing() { ! "$gpusim" task nowhere.task 2>err && [ "$(wc -l <err)" = 1 ] && grep -q nowhere.task err; }
+
+check "a list is modelled, with its counts and copies" counts
+check "loops execute their turns" loops
+check "conditions part lanes" whens
+check "branches that are always or never taken" never
+check "chance is as often as it says" chance
+check "pieces are executed where they are named" pieces
+check "patterns make as many sectors as they should" sectors
+check "operations wait for their chain" chains
+check "a dependent load waits" waits
+check "it is written as a profile that replay takes" as_profile
+check "reports are those of replay" reports
+check "the same list gives the same times, and leaves nothing behind" same_again
+check "what is wrong is said in one line with its place" wrong
+check "a missing file is named" missing
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
