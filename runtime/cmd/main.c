@@ -26,7 +26,7 @@ static const struct subcommand subcommands[] = {
 	 "compare estimates with measured values, case by case and counter by counter", cmd_correlate},
 	{"import", "DIR|kernelslist.g [-o FILE]", "make a profile of traces that Accel-Sim's tracer (NVBit) wrote, for replay, sweep and others", cmd_import},
 	{"export", "--accel-sim FILE -o DIR [--gpu NAME]", "write what a recorded program executed as traces that Accel-Sim simulates", cmd_export},
-	{"task", "FILE.task [OPTIONS] [-o FILE]", "model kernels that nobody has written yet, from lists of what their work-items do; or write a profile of them", cmd_task},
+	{"task", "FILE.task|--from PROFILE [OPTIONS] [-o FILE]", "model kernels that nobody has written yet, from lists of what their work-items do; or write a profile of them", cmd_task},
 	{"gpus", "[--json]", "list the GPUs that can be modelled", cmd_gpus},
 	{"show", "NAME|FILE.gpu [--set KEY=VALUE,...]", "print a GPU's description, each value with its source", cmd_show},
 	{"gpu-from", "gpgpusim.config|FOLDER [trace.config] [--base NAME|FILE.gpu] [--name NAME] [-o FILE]",

@@ -101,6 +101,29 @@ wrong() {
 }
 missing() { ! "$gpusim" task nowhere.task 2>err && [ "$(wc -l <err)" = 1 ] && grep -q nowhere.task err; }
 
+# A trace as Accel-Sim's tracer writes it: two groups of a warp that loads, adds eight times in a loop, and stores at twice its id; its list says so.
+traced() {
+	mkdir -p traced && python3 - <<'TRACE'
+out = open("traced/kernel-1.traceg", "w")
+out.write("-kernel name = twice\n-kernel id = 1\n-grid dim = (2,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n-nregs = 16\n-binary version = 70\n"
+          "-cuda stream id = 0\n-shmem base_addr = 0x00007f0000000000\n-local mem base_addr = 0x00007f1000000000\n-nvbit version = 1\n"
+          "-accelsim tracer version = 3\n-enable lineinfo = 0\n\n#traces format = x\n")
+for group in range(2):
+    lines = [f"0000 ffffffff 1 R4 LDG.E 1 R2 4 1 0x{0x500000000 + 128 * group:x} 4"] + ["0010 ffffffff 1 R4 FADD 2 R4 R5 0", "0020 ffffffff 0 BRA 0 0"] * 8
+    lines += [f"0030 000000ff 0 STG.E 2 R2 R4 4 1 0x{0x500000000 + 256 * group:x} 8", "0040 ffffffff 0 EXIT 0 0"]
+    out.write(f"\n#BEGIN_TB\n\nthread block = {group},0,0\n\nwarp = 0\ninsts = {len(lines)}\n" + "\n".join(lines) + "\n\n#END_TB\n")
+open("traced/kernelslist.g", "w").write("MemcpyHtoD,0x0000000500000000,4096\nkernel-1.traceg\nkernel-1.traceg\n")
+TRACE
+}
+from_traces() {
+	traced && "$gpusim" task --from traced >t.task 2>err && [ ! -s err ] && grep -q 'buffer b0 4096' t.task && grep -q 'repeat 8 {' t.task &&
+		grep -q '(b0 at 4\*lx + 128\*gx)' t.task && grep -q 'when 0x000000ff >> lane & 1 { do .* (b0 at 8\*lx + 256\*gx) }' t.task &&
+		[ "$(grep -c '^kernel' t.task)" = 1 ] && [ "$(grep -c '^launch twice_1' t.task)" = 2 ] && modelled t && [ "$(of t.json 'e["warp_instructions"]')" = 38 ] &&
+		[ "$(of t.json 'e["thread_instructions"]')" = 1168 ]
+}
+# Twice the turns are 32 instructions more.
+edited() { sed -i 's/repeat 8 {/repeat 16 {/' t.task && modelled t && [ "$(of t.json 'e["warp_instructions"]')" = 70 ]; }
+
 check "a list is modelled, with its counts and copies" counts
 check "loops execute their turns" loops
 check "conditions part lanes" whens
@@ -115,5 +138,7 @@ check "reports are those of replay" reports
 check "the same list gives the same times, and leaves nothing behind" same_again
 check "what is wrong is said in one line with its place" wrong
 check "a missing file is named" missing
+check "the list of a trace has its loops, lanes and addresses" from_traces
+check "and can be edited" edited
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -1,5 +1,5 @@
 /* gpusim task: models kernels that nobody has written yet, from lists of what their work-items do. */
-#include "runtime/cmd/task/task.h"
+#include "runtime/cmd/task/from.h"
 
 #include "runtime/cmd/cmd.h"
 
@@ -64,7 +64,7 @@ static int model(char *profile, int argc, char **argv)
 int cmd_task(int argc, char **argv)
 {
 	static struct gs_options options;
-	const char *input = NULL, *output = NULL;
+	const char *input = NULL, *output = NULL, *from = NULL;
 	char profile[64], **rest = calloc((size_t)argc + 1, sizeof *rest);
 	int rest_count = 0, code = 0;
 	double host_seconds = 0;
@@ -74,7 +74,7 @@ int cmd_task(int argc, char **argv)
 	cmd_options(&options);
 	for (int i = 1; i < argc && !code; i++) {
 		int words = 1;
-		if (cmd_value("-o", argc, argv, &i, &output))
+		if (cmd_value("-o", argc, argv, &i, &output) || cmd_value("--from", argc, argv, &i, &from))
 			continue;
 		if (!strncmp(argv[i], "--", 2)) {
 			words = cmd_take_flag(&options, "task", argc - i, argv + i);
@@ -88,6 +88,13 @@ int cmd_task(int argc, char **argv)
 			input = argv[i];
 		code = words < 0 ? EXIT_USAGE : code;
 		i += words - 1;
+	}
+	if (!code && from && input)
+		code = cmd_fail("task: --from writes a list, and takes no other");
+	if (!code && from) {
+		code = task_from(from, rest_count, rest, output);
+		free(rest);
+		return code;
 	}
 	if (!code && !input)
 		code = cmd_fail("task: no list given: gpusim task FILE.task [--gpu NAME,...] [-o FILE]");

@@ -75,6 +75,7 @@ static void operation_line(struct task_warp *w, struct task_frame *f, const stru
 	int16_t chain = (int16_t)(FIRST_CHAIN + REGISTERS_EACH * (n->chains ? (n->chain + number) % n->chains : 0));
 	begin_line(out, n->opcode, n->pc + number % TASK_MOST_UNROLLED * PC_STEP, f->mask);
 	out->in.source_count = n->source_count;
+	out->in.off = n->off;
 	memcpy(out->in.sources, n->sources, sizeof n->sources);
 	out->in.result = n->result >= 0 ? n->result : n->chains && n->keeps ? chain : -1;
 	if (n->chains && n->waits && n->source_count < OBSERVED_SOURCES)

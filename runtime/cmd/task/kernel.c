@@ -192,7 +192,10 @@ static int parse_opcode(struct task_parser *p, int32_t node)
 	const struct sass_opcode o = sass_look_up(n->opcode);
 	bool memory = o.space != SPACE_none && o.space != SPACE_const, exits = o.flags & SASS_EXIT;
 	int result = parse_times(p, n);
-	if (!result && parse_take(p, "in")) {
+	if (!result && memory && parse_take(p, "off")) {
+		n->off = true;
+		memory = false;
+	} else if (!result && parse_take(p, "in")) {
 		int32_t access;
 		if (!memory)
 			return parse_fail(p, "%s accesses no memory", n->opcode);

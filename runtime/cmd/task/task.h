@@ -80,6 +80,7 @@ struct task_node {
 	int16_t sources[OBSERVED_SOURCES];
 	uint8_t source_count;
 	uint8_t chains, chain;       /* no registers are named: it goes through so many chains, from this one on; 0: they are named */
+	bool off;                    /* an access that no lane makes */
 	bool waits, keeps;           /* it waits for what its chain has; its result goes there */
 	int32_t access;              /* of an operation; of a do: its first */
 	uint32_t access_count;
