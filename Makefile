@@ -73,7 +73,7 @@ ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test
 GUEST_TESTED = $(MODELLING) $(wildcard runtime/guest/support/*.c) \
 	$(patsubst %,runtime/guest/cuda/%.c,memory streams copies prints groups scratch images) \
 	interposer/cuda/ways/patch.c $(wildcard interposer/cuda/device/*.c)
-CMD_TESTED = $(addprefix runtime/cmd/accelsim/import/,line.c bytes.c packed.c trace.c) $(addprefix runtime/cmd/streams/,ranges.c lanes.c windows.c) $(addprefix runtime/cmd/accelsim/export/,names.c registers.c groups.c warps.c)
+CMD_TESTED = $(addprefix runtime/cmd/accelsim/import/,line.c bytes.c packed.c trace.c) $(addprefix runtime/cmd/streams/,ranges.c lanes.c windows.c) $(addprefix runtime/cmd/accelsim/export/,names.c opcodes.c registers.c groups.c warps.c)
 PROGRAMS = $(patsubst %.c,$(O)/%,$(wildcard tests/guest/*.c tests/bench/*.c kernels/*.c) \
 	tests/generate/generate.c tests/generate/run.c tests/twins/twins.c)
 

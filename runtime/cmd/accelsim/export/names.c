@@ -1,6 +1,6 @@
 /*
- * Machine instructions of ours by names that Accel-Sim's tables of opcodes have: it ends at one that they do not. Of each class the plainest
- * instruction stands for all.
+ * Machine instructions of ours by names that Accel-Sim's tables of opcodes have: it ends at one that they do not. Which one, the PTX
+ * opcode says that an instruction is of (opcodes.c); else the plainest of its class stands for all.
  */
 #include "runtime/cmd/accelsim/export/export.h"
 
@@ -12,29 +12,29 @@
 #include <string.h>
 
 static const char *const class_names[CODE_CLASS_COUNT] = {
-	[CODE_int] = "IADD3", [CODE_int_mul] = "IMUL", [CODE_int_mad] = "IMAD", [CODE_int_minmax] = "IMNMX", [CODE_int_div] = "MUFU.RCP",
-	[CODE_fp32] = "FADD", [CODE_fp32_fma] = "FFMA", [CODE_fp32_minmax] = "FMNMX", [CODE_fp32_div] = "MUFU.RCP", [CODE_fp64] = "DADD",
-	[CODE_fp64_fma] = "DFMA", [CODE_fp64_minmax] = "DSETP", [CODE_fp64_div] = "MUFU.RCP64H", [CODE_sfu] = "MUFU.EX2", [CODE_conv] = "I2F",
-	[CODE_logic] = "LOP3.LUT", [CODE_move] = "MOV", [CODE_shuffle] = "SHFL.IDX", [CODE_branch] = "BRA.DIV", [CODE_barrier] = "BAR.SYNC",
+	[CODE_int_div] = "MUFU.RCP",
+	[CODE_fp32_div] = "MUFU.RCP",
+	[CODE_fp64_fma] = "DFMA", [CODE_fp64_minmax] = "DSETP", [CODE_fp64_div] = "MUFU.RCP64H",
+	[CODE_branch] = "BRA.DIV",
 	[CODE_fence] = "MEMBAR.SC.GPU", [CODE_texture] = "TEX", [CODE_tensor] = "HMMA.16816.F32", [CODE_nop] = "NOP",
 	[CODE_tensor_half] = "HMMA.1688.F32", [CODE_tensor_fp64] = "DMMA.884",
 };
 
-static const char *access_name(const struct code_instruction *in)
+static const char *access_name(const struct code_instruction *in, bool plain)
 {
 	bool load = in->class == CODE_load, atomic = in->class == CODE_atomic;
 	switch (in->space) {
 	case SPACE_shared:
-		return load ? "LDS" : atomic ? "ATOMS.ADD" : "STS";
+		return load ? "LDS" : atomic ? "ATOMS" : "STS";
 	case SPACE_local:
 		return load ? "LDL" : "STL";
 	case SPACE_generic:
-		return load ? "LD.E" : atomic ? "ATOM.E.ADD" : "ST.E";
+		return load ? "LD.E" : atomic ? "ATOM.E" : "ST.E";
 	case SPACE_param:
 	case SPACE_const:
 		return "LDC";
 	default:
-		return load ? "LDG.E" : atomic ? "ATOMG.E.ADD" : "STG.E";
+		return load ? "LDG.E" : !atomic ? "STG.E" : plain ? "RED.E" : "ATOMG.E";
 	}
 }
 
@@ -43,16 +43,20 @@ static const char *size_suffix(unsigned bytes)
 	return bytes >= 16 ? ".128" : bytes >= 8 ? ".64" : bytes == 2 ? ".U16" : bytes == 1 ? ".U8" : "";
 }
 
-static void set_name(struct export_instruction *e, const struct code_instruction *in, unsigned arch)
+static void set_name(struct export_instruction *e, const struct code_instruction *in, const char *ptx, unsigned arch)
 {
 	bool access = in->class == CODE_load || in->class == CODE_store || in->class == CODE_atomic;
-	const char *name = access ? access_name(in) : class_names[in->class];
+	bool red = !strncmp(ptx, "red.", 4) && !in->writes;
+	char known[sizeof e->opcode];
+	const char *name = access ? access_name(in, red) : export_opcode(in->class, ptx, arch, known, sizeof known);
+	name = name ? name : class_names[in->class];
 	e->memory = access && in->space != SPACE_param && in->space != SPACE_const;
 	if (in->class == CODE_branch)
 		name = in->elements == CODE_TABLE_WAY ? "BRX" : in->flags & CODE_UNIFORM ? "BRA.U" : in->flags & CODE_EXPANDED ? "BSYNC" : name;
 	if (in->class == CODE_tensor_fp64 && arch < 80) /* their tables have no DMMA */
 		name = "DFMA";
-	snprintf(e->opcode, sizeof e->opcode, "%s%s", name ? name : "NOP", access ? size_suffix(in->bytes) : "");
+	snprintf(e->opcode, sizeof e->opcode, "%s%s%s%s", name ? name : "NOP", in->class == CODE_atomic ? export_atomic_suffix(ptx) : "",
+	         access ? size_suffix(in->bytes) : "", in->class == CODE_load && strstr(ptx, ".global.nc") ? ".CONSTANT" : "");
 	bool steps = in->class == CODE_tensor || in->class == CODE_tensor_half || in->class == CODE_tensor_fp64;
 	e->repeats = steps && in->elements ? in->elements : 1;
 	e->memory |= in->class == CODE_texture && in->site >= 0;
@@ -136,7 +140,7 @@ int export_code_make(const struct kernel_code *code, unsigned arch, struct expor
 	out->origins = calloc(view->code_count + 1u, sizeof *out->origins);
 	int result = numbers && out->instructions && out->exits && out->ends && out->origins ? export_registers(code, view, numbers) : -ENOMEM;
 	for (uint32_t i = 0; i < view->code_count && !result; i++) {
-		set_name(&out->instructions[i], &view->code[i], arch);
+		set_name(&out->instructions[i], &view->code[i], code->strings && view->code[i].opcode < code->string_bytes ? code->strings + view->code[i].opcode : "", arch);
 		set_registers(&out->instructions[i], view, &view->code[i], numbers);
 	}
 	if (!result) {
