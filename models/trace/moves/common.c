@@ -86,15 +86,15 @@ static bool count_path(struct line_counts *c, const struct launch_warps *w, cons
 	return true;
 }
 
-/* The groups that were counted; 0: not all could be. A traced group that stands for several counts once. */
-static uint32_t count_groups(struct line_counts *c, const struct launch_warps *w)
+/* The groups that were counted; 0: not all could be. A traced group that stands for several counts once: known holds their ids. */
+static uint32_t count_groups(struct line_counts *c, const struct launch_warps *w, struct line_counts *known)
 {
 	uint32_t groups = 0;
 	for (uint64_t p = 0; p < w->pattern_groups; p++) {
-		bool again = false;
-		for (uint64_t q = 0; q < p && !again; q++)
-			again = w->pattern_ids[q] == w->pattern_ids[p];
-		if (again)
+		size_t before = known->count;
+		if (!count_line(known, w->pattern_ids[p] * LINE_SET_BYTES, 0))
+			return 0;
+		if (known->count == before)
 			continue;
 		for (uint32_t k = 0; k < w->warps_per_group; k++)
 			if (!count_path(c, w, &w->paths[w->path_of[p * w->warps_per_group + k]], groups))
@@ -135,15 +135,16 @@ static int keep_common(const struct line_counts *c, uint32_t groups, struct line
 
 int common_lines(const struct launch_warps *w, struct line_set *out)
 {
-	struct line_counts counts = {0};
+	struct line_counts counts = {0}, known = {0};
 	bool any = false;
 	*out = (struct line_set){0};
 	for (uint32_t i = 0; i < w->code->code_count; i++)
 		any |= is_turned(w, i);
 	if (!any || w->pattern_groups < LEAST_GROUPS)
 		return 0;
-	uint32_t groups = count_groups(&counts, w);
+	uint32_t groups = count_groups(&counts, w, &known);
 	int result = groups < LEAST_GROUPS ? 0 : keep_common(&counts, groups, out);
 	free(counts.slots);
+	free(known.slots);
 	return result;
 }
