@@ -70,6 +70,14 @@ static double share_to_all(const struct warp_timing *t, const struct balance *b,
 	return (common * share + (issue * b->issue + shared * b->shared + alone * b->alone) * b->work) / (all * done);
 }
 
+/* Cycles that are left of a launch whose simulation was stopped while groups were to come: SMs are full until the last of these have begun, and go on at
+ * the rate that they had. The end, when groups leave and none comes, is there once. */
+static double rest_of_launch(const struct ov_outcome *o, double share)
+{
+	double done = (double)o->instructions + o->skipped_instructions, end = o->left_cycles - o->left_instructions / o->left_rate;
+	return (share - done) / o->left_rate + fmax(end, 0);
+}
+
 /* What the simulated SMs did stands for their share of the launch. */
 static void fill_timing(const struct ov_work *work, const struct ov_plan *plan, const struct balance *balance, const struct ov_outcome *o,
                         struct warp_timing *out)
@@ -81,10 +89,14 @@ static void fill_timing(const struct ov_work *work, const struct ov_plan *plan, 
 	out->cycles = (double)o->cycles;
 	for (uint32_t k = 0; k < CYCLE_KIND_COUNT; k++)
 		out->by[k] = (double)o->by[k];
-	if (done > 0 && plan->groups < plan->all)
+	if (o->stopped > 0 && o->left_rate > 0 && done < share) {
+		double factor = plan->groups < plan->all ? share_to_all(out, balance, share, done) * done / share : 1;
+		extra = (out->cycles + o->skipped_cycles + rest_of_launch(o, share)) * factor - out->cycles;
+	} else if (done > 0 && plan->groups < plan->all) {
 		extra += (out->cycles + extra) * (share_to_all(out, balance, share, done) - 1);
-	else if (done > 0 && o->stopped > 0 && done < share)
+	} else if (done > 0 && o->stopped > 0 && done < share) {
 		extra += (out->cycles + extra) * (share / done - 1);
+	}
 	if (extra > 0 || plan->groups < plan->all)
 		add_cycles(out, extra);
 	if (o->hottest_atomics * scale > out->cycles) {

@@ -12,6 +12,7 @@ struct ov_outcome {
 	struct memory_statistics memory;
 	double stopped; /* instructions that were done when the simulation ended before the launch did; 0: it did not */
 	double left_cycles, left_instructions; /* of the groups that ran then (rest.h) */
+	double left_rate; /* instructions per cycle of the SMs before that */
 	double hottest_atomics; /* cycles, see memory.h */
 	double skipped_instructions, skipped_cycles, spread_cycles; /* see struct region_sampler */
 };

@@ -5,9 +5,13 @@
  *   v:  its instructions per cycle since the mark; of a warp that began later, the mean of the others; if all did, the SMs' instructions per
  *       cycle, divided by the warps
  *   q:  the share of an SM's cycles in which warps waited for one another: all but those in which all waited for results of their own
- *   an SM needs q * sum(w) / sum(v) + (1 - q) * max(w / v)
+ *   u:  v, or the mean of the warps in the same loop if that is more. These wait as long for their own results. One that does less is served
+ *       after the others, as the youngest is by a scheduler that prefers old ones, and does as much as they do when they have left
+ *   an SM needs q * sum(w) / sum(v) + (1 - q) * max(w / u)
  */
 #include "models/grid/rest.h"
+
+#include "models/grid/windows.h"
 
 #include <errno.h>
 #include <math.h>
@@ -128,21 +132,51 @@ static double done_since(const struct rest *r, uint32_t i, uint32_t slot, double
 	return mark->group == sm->groups[sm->warps[slot].group].id ? fmax(mark->left - left, 0) : 0;
 }
 
-/* Instructions per cycle of a warp, on average. */
-static double mean_rate(const struct rest *r, double cycles)
+/* Instructions per cycle of a warp, on average: of all, and of those in a loop, by the block of the code in which that begins. */
+struct mean_rates {
+	double all;
+	struct loop_mean {
+		double done, warps;
+	} *loops;
+};
+
+/* The innermost loop that a warp is in; NULL: it is in none. */
+static struct loop_mean *loop_of(const struct mean_rates *m, const struct ov_warp *w)
 {
+	int32_t inside[WINDOWS_DEPTH];
+	return m->loops && windows_of(w, inside) ? &m->loops[w->path->blocks[w->path->gaps[inside[0]].from]] : NULL;
+}
+
+static struct mean_rates mean_rates(const struct rest *r, double cycles)
+{
+	struct mean_rates m = {.loops = r->count ? calloc(r->sms[0]->m->launch->code->block_count + 1u, sizeof *m.loops) : NULL};
 	double sum = 0, warps = 0, all = 0;
 	for (uint32_t i = 0; i < r->count; i++)
 		for (uint32_t slot = 0; slot < r->slots; slot++) {
-			double done = has_warp(r->sms[i], slot) ? done_since(r, i, slot, work_left(r->sms[i], slot)) : 0;
+			if (!has_warp(r->sms[i], slot))
+				continue;
+			double done = done_since(r, i, slot, work_left(r->sms[i], slot));
 			sum += done;
 			warps += done > 0;
-			all += has_warp(r->sms[i], slot);
+			all++;
+			struct loop_mean *loop = loop_of(&m, &r->sms[i]->warps[slot]);
+			if (!loop || !(done > 0))
+				continue;
+			loop->done += done / cycles;
+			loop->warps++;
 		}
-	return warps > 0 ? sum / warps / cycles : all > 0 ? (all_done(r) - r->done) / all / cycles : 0;
+	m.all = warps > 0 ? sum / warps / cycles : all > 0 ? (all_done(r) - r->done) / all / cycles : 0;
+	return m;
 }
 
-static struct rest_estimate rest_of_sm(const struct rest *r, uint32_t i, double cycles, double usual, double queued)
+/* At which a warp goes on if it waits for no other. */
+static double own_rate(const struct mean_rates *means, const struct ov_warp *w, double rate)
+{
+	const struct loop_mean *loop = loop_of(means, w);
+	return loop && loop->warps > 0 ? fmax(rate, loop->done / loop->warps) : rate;
+}
+
+static struct rest_estimate rest_of_sm(const struct rest *r, uint32_t i, double cycles, const struct mean_rates *means, double queued)
 {
 	const struct ov_sm *sm = r->sms[i];
 	struct rest_cycles now = cycles_of(sm), before = r->cycles[i];
@@ -152,10 +186,10 @@ static struct rest_estimate rest_of_sm(const struct rest *r, uint32_t i, double 
 	for (uint32_t slot = 0; slot < r->slots; slot++) {
 		if (!has_warp(sm, slot))
 			continue;
-		double work = work_left(sm, slot), done = done_since(r, i, slot, work), rate = done > 0 ? done / cycles : usual;
+		double work = work_left(sm, slot), done = done_since(r, i, slot, work), rate = done > 0 ? done / cycles : means->all;
 		left += work;
 		rates += rate;
-		longest = rate > 0 ? fmax(longest, work / rate) : longest;
+		longest = rate > 0 ? fmax(longest, work / own_rate(means, &sm->warps[slot], rate)) : longest;
 	}
 	double shared = rates > 0 ? left / rates : 0;
 	return (struct rest_estimate){.cycles = own * longest + (1 - own) * shared, .spread = (longest - shared) * fmin(own, 1 - own),
@@ -165,12 +199,15 @@ static struct rest_estimate rest_of_sm(const struct rest *r, uint32_t i, double 
 struct rest_estimate rest_of(const struct rest *r, uint64_t time, double queued)
 {
 	struct rest_estimate all = {0};
-	double cycles = time > r->time ? (double)(time - r->time) : 1, usual = mean_rate(r, cycles);
+	double cycles = time > r->time ? (double)(time - r->time) : 1;
+	struct mean_rates means = mean_rates(r, cycles);
 	for (uint32_t i = 0; i < r->count; i++) {
-		struct rest_estimate sm = rest_of_sm(r, i, cycles, usual, queued);
+		struct rest_estimate sm = rest_of_sm(r, i, cycles, &means, queued);
 		all.instructions += sm.instructions;
 		all.spread = fmax(all.spread, sm.spread);
 		all.cycles = fmax(all.cycles, sm.cycles);
 	}
+	free(means.loops);
+	all.rate = (all_done(r) - r->done) / cycles;
 	return all;
 }

@@ -22,6 +22,7 @@ struct rest_estimate {
 	double cycles;       /* from the time that was given, up to the end of the groups that run */
 	double spread;       /* by which these may be wrong */
 	double instructions; /* that these do until then */
+	double rate;         /* instructions per cycle of all SMs, since the mark */
 };
 
 /* Returns 0 or -ENOMEM; rest_free in any case. sms stays the caller's. */

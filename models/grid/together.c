@@ -292,6 +292,7 @@ int ov_simulate_together(const struct ov_machine *m, const struct ov_plan *plan,
 	out->spread_cycles += t.rates.spread_cycles + t.left.spread;
 	out->left_cycles = t.left.cycles;
 	out->left_instructions = t.left.instructions;
+	out->left_rate = t.left.rate;
 	out->left_cycles += learn_cycles(&t.learn, (double)out->instructions + out->skipped_instructions + out->left_instructions);
 	out->stopped = t.stopped ? (double)out->instructions + out->skipped_instructions : 0;
 	rates_free(&t.rates);

@@ -241,6 +241,32 @@ static void test_rounds_jumped_ahead(void)
 	CU_ASSERT_DOUBLE_EQUAL(estimate(&s, 0).instructions, 2 + 3 + (1 + 2) * 3 + 1, 1e-9);
 }
 
+/* Three warps in one loop of 10 rounds of B B, 60 instructions, then C. In 100 cycles two do 24 instructions, and the third, which comes last with the
+ * scheduler, does 3. All wait for their own results. The third goes on at the mean, (24 + 24 + 3) / 3 / 100 = 0.17, when the others have left. */
+static void test_served_last(void)
+{
+	static struct stopped_launch s;
+	const uint32_t blocks[] = {B, B, C};
+	double weights[3];
+	struct path_gap gap = {.from = 0, .at = 2, .outer = -1, .rounds = 9, .iterations = 2};
+	start(&s, 1);
+	path_weigh(&s.code, blocks, 3, &gap, 1, weights);
+	struct warp_path path = {.blocks = blocks, .block_count = 3, .gaps = &gap, .gap_count = 1, .weights = weights};
+	for (uint32_t slot = 0; slot < 3; slot++) {
+		give_warp(s.list[0], slot, slot, &path);
+		s.rounds[slot * GAPS] = 9;
+	}
+	rest_begin(&s.rest, MARKED);
+	s.rounds[0] = s.rounds[GAPS] = 5;
+	move_warp(s.list[0], 2, 1);
+	s.sms[0].by[CYCLES_dependency] = 100;
+	s.sms[0].instructions = 51;
+	struct rest_estimate e = estimate(&s, 0);
+	CU_ASSERT_DOUBLE_EQUAL(e.instructions, 2 * (6 * 6 + 1) + 58, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(e.cycles, 58 / 0.17, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(e.rate, 0.51, 1e-9);
+}
+
 void add_rest_tests(void)
 {
 	CU_pSuite s = CU_add_suite("rest", NULL, NULL);
@@ -252,5 +278,6 @@ void add_rest_tests(void)
 	CU_add_test(s, "the last SM counts", test_last_sm);
 	CU_add_test(s, "rounds of a window are left", test_rounds_are_left);
 	CU_add_test(s, "rounds in rounds are left", test_rounds_in_rounds);
+	CU_add_test(s, "who is served last in a loop goes on as the others did", test_served_last);
 	CU_add_test(s, "rounds that were jumped over ahead are not left", test_rounds_jumped_ahead);
 }
