@@ -18,7 +18,7 @@ LLVM_CONFIG ?= llvm-config-19
 PACKAGES_BUILD = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev libxxhash-dev libjansson-dev libzstd-dev libclang-19-dev llvm-19-dev
 PACKAGES_RUN = pocl-opencl-icd clang-19 libclc-19
 PACKAGES_TEST = jq python3-jsonschema libcunit1-dev clinfo clpeak python3-pyopencl libclfft-dev
-PACKAGES_VALIDATE = chromium libreoffice-calc-nogui hashcat libclblast-dev libviennacl-dev g++ python3-opencv
+PACKAGES_VALIDATE = libopenmpi-dev openmpi-bin mpich libsimgrid-dev chromium libreoffice-calc-nogui hashcat libclblast-dev libviennacl-dev g++ python3-opencv
 PACKAGES_FUZZ = clang-19 libclang-rt-19-dev
 
 CFLAGS ?= -O2 -g
@@ -232,6 +232,16 @@ $(addprefix $(O)/tests/cuda/host/,program lookup columns):
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
 	$(QUIET)$(CC) -O1 -g -D_GNU_SOURCE -Wall -Wextra $(SANITIZE) -fno-builtin -rdynamic -I. -o $@ $(filter-out %.h,$^) $(HOST_LIBS) -ldl -lpthread
+
+# A library that stands for MPI, and a program that uses it (tests/command/cluster.sh).
+programs: $(O)/tests/mpi/calls
+$(O)/tests/mpi/libmpi-stub.so: tests/mpi/stub.c tests/mpi/stub.h
+	$(SAY) CC $<
+	$(QUIET)mkdir -p $(@D)
+	$(QUIET)$(CC) -O1 -g -I. -Wall -Wextra -shared -fPIC -Wl,-soname,$(@F) -o $@ $<
+$(O)/tests/mpi/calls: tests/mpi/calls.c $(O)/tests/mpi/libmpi-stub.so tests/mpi/stub.h
+	$(SAY) CC $<
+	$(QUIET)$(CC) -O1 -g -I. -Wall -Wextra $(SANITIZE) -o $@ $< -L$(@D) -lmpi-stub
 
 # What measures real GPUs (tests/accuracy/truth/measure.sh builds them for itself). They open OpenCL and CUDA when they run.
 TRUTH = $(addprefix $(O)/tests/accuracy/truth/,opencl driver)

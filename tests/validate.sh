@@ -125,6 +125,8 @@ duplicates() { counted "equal lines in two places" "$root/tests/duplicates.py"; 
 task_from() { counted "task lists of recorded programs" "$root/tests/command/task_from.sh" "$build"; }
 round_trip() { counted "traces for Accel-Sim and back" "$root/tests/command/round_trip.sh" "$build"; }
 
+mpi() { counted "MPI programs on SimGrid" "$root/tests/mpi/run.sh" "$build"; }
+
 registers() { counted "registers per thread against NVIDIA's assembler" "$root/tests/command/registers.sh" "$build"; }
 
 # $processors: the processor time, in seconds, of all child processes that have ended.
@@ -133,7 +135,7 @@ look_at_processors() {
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")
 }
 
-[ $# -gt 0 ] || set -- duplicates registers round_trip task_from package html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised \
+[ $# -gt 0 ] || set -- duplicates registers round_trip task_from package html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised mpi \
 	random_programs random_traced random_divided divided_kernels
 for step; do
 	look_at_processors

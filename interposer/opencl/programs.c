@@ -116,6 +116,7 @@ cl_int hook_clBuildProgram(cl_program program, cl_uint count, const cl_device_id
 {
 	struct build_ticket *t = notify ? ticket_new(notify, data, 0, NULL) : NULL;
 	struct build *build;
+	uint64_t begin = call_begins();
 	TELL(build = program_build_begins(program, options, count, devices));
 	if (t) { /* the callback frees the ticket, so nothing here may use it after the call */
 		t->build = build;
@@ -123,6 +124,7 @@ cl_int hook_clBuildProgram(cl_program program, cl_uint count, const cl_device_id
 	}
 	cl_int result = cl.clBuildProgram(program, count, devices, options, notify, data);
 	TELL(program_built(program, build, result == CL_SUCCESS));
+	TELL(timeline_setup(begin));
 	return result;
 }
 

@@ -36,6 +36,7 @@ int cmd_compare_models(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_task(int argc, char **argv);
+int cmd_cluster(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);
 int cmd_cite(int argc, char **argv);
 int cmd_gpu_from(int argc, char **argv);
@@ -59,6 +60,10 @@ int cmd_check_gpus(const struct gs_options *options, const char *command);
 
 /* Prints one line on stderr and returns EXIT_USAGE. */
 int cmd_fail(const char *fmt, ...) GS_PRINTF(1, 2);
+
+/* Writes the text to PREFIX + ending and empties it. Returns 0, or EXIT_USAGE after a complaint. */
+struct gs_buf;
+int cmd_write_file(const char *command, const char *prefix, const char *ending, struct gs_buf *text);
 
 /* Takes "NAME VALUE" or "NAME=VALUE" at argv[*i] and moves *i to the value. False if argv[*i] is another option. */
 bool cmd_value(const char *name, int argc, char **argv, int *i, const char **value);

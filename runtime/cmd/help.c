@@ -80,7 +80,7 @@ static void print_help(void)
 	}
 	puts("\n`gpusim COMMAND --help` tells more of one.");
 	puts("\nThe library also works without this command: LD_PRELOAD=libgpusim.so PROGRAM, or\nOPENCL_LAYERS=libgpusim.so PROGRAM for programs "
-	     "that open the OpenCL library themselves.\n\nOptions of run, record, replay and sweep; the environment variable in brackets does the same:");
+	     "that open the OpenCL library themselves.\n\nOptions of run, record, replay, sweep and cluster; the environment variable in brackets does the same:");
 	print_options();
 	puts("\n  --help, --version, --help-man [COMMAND] (the manual page), --help-markdown (the table of options),\n  --help-flags (the flags of estimates), --help-bash, --help-zsh (completion for shells)");
 }
@@ -204,7 +204,8 @@ const struct command_flag *cmd_flags(size_t *count)
 bool cmd_takes_options(const char *command)
 {
 	return !strcmp(command, "run") || !strcmp(command, "record") || !strcmp(command, "replay") || !strcmp(command, "sweep") ||
-	       !strcmp(command, "task");
+	       !strcmp(command, "task") ||
+	       !strcmp(command, "cluster");
 }
 
 static void print_commands(void)

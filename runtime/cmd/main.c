@@ -4,6 +4,7 @@
 #include "runtime/format/protocol.h"
 #include "runtime/config/log.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ static const struct subcommand subcommands[] = {
 	{"import", "DIR|kernelslist.g [-o FILE]", "make a profile of traces that Accel-Sim's tracer (NVBit) wrote, for replay, sweep and others", cmd_import},
 	{"export", "--accel-sim FILE -o DIR [--gpu NAME]", "write what a recorded program executed as traces that Accel-Sim simulates", cmd_export},
 	{"task", "FILE.task|--from PROFILE [OPTIONS] [-o FILE]", "model kernels that nobody has written yet, from lists of what their work-items do; or write a profile of them", cmd_task},
+	{"cluster", "PROFILE... --platform FILE.xml --gpu NAME [--host-scale FACTOR] [-o PREFIX] ...",
+	 "replay a recorded MPI program on a cluster that SimGrid simulates: the time of each rank, and where it waits", cmd_cluster},
 	{"gpus", "[--json]", "list the GPUs that can be modelled", cmd_gpus},
 	{"show", "NAME|FILE.gpu [--set KEY=VALUE,...]", "print a GPU's description, each value with its source", cmd_show},
 	{"gpu-from", "gpgpusim.config|FOLDER [trace.config] [--base NAME|FILE.gpu] [--name NAME] [-o FILE]",
@@ -55,6 +58,16 @@ int cmd_fail(const char *fmt, ...)
 	fputs("\n", stderr);
 	va_end(ap);
 	return EXIT_USAGE;
+}
+
+int cmd_write_file(const char *command, const char *prefix, const char *ending, struct gs_buf *text)
+{
+	char path[4200];
+	struct gs_error err;
+	snprintf(path, sizeof path, "%s%s", prefix, ending);
+	int failed = text->failed ? gs_fail(&err, ENOMEM, "out of memory") : gs_write_file(path, text->data, text->len, &err);
+	text->len = 0;
+	return failed ? cmd_fail("%s: %s", command, err.text) : 0;
 }
 
 bool cmd_value(const char *name, int argc, char **argv, int *i, const char **value)

@@ -15,6 +15,7 @@
  *            the bytes that it points to. buffers: for each argument, the number of its buffer and what was copied to it since the last
  *            launch (struct argument_memory)
  *   note     kernel, reason: launches that were not modelled
+ *   calls    of a process of an MPI program: facts: lines of key=value; calls: what it called, in order (runtime/format/calls.h)
  *
  * A reader skips a kind that it does not know. It refuses other versions.
  *

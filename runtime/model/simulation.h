@@ -6,6 +6,7 @@
 #define GPUSIM_RUNTIME_MODEL_SIMULATION_H
 
 #include "runtime/config/options.h"
+#include "runtime/timeline/calls.h"
 #include "runtime/timeline/schedule.h"
 #include "runtime/model/stats.h"
 #include "runtime/model/targets.h"
@@ -35,6 +36,7 @@ struct simulation {
 	struct run_host host; /* the first that a program was built for; empty names: none. Under the same lock */
 	struct tool_cost cost;
 	struct timeline timeline; /* take its lock */
+	struct run_mpi mpi;       /* filled by the process's first MPI calls */
 };
 
 #define SIMULATION_INIT {.stats = {.lock = PTHREAD_MUTEX_INITIALIZER}, .timeline = {.lock = PTHREAD_MUTEX_INITIALIZER}}

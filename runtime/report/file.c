@@ -6,6 +6,7 @@
 #include "runtime/report/file.h"
 
 #include "runtime/config/log.h"
+#include "runtime/process/rank.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,9 @@ static void output_path(struct gs_buf *path, const struct report_file *f)
 	for (const char *p = f->prefix; *p; p++) {
 		if (p[0] == '%' && p[1] == 'p') {
 			gs_buf_printf(path, "%ld", (long)getpid());
+			p++;
+		} else if (p[0] == '%' && p[1] == 'r') {
+			gs_buf_printf(path, "%d", process_rank(0));
 			p++;
 		} else {
 			gs_buf_add(path, p, 1);

@@ -13,6 +13,7 @@
 #include "runtime/model/trace_shapes.h"
 #include "runtime/process/signals.h"
 #include "runtime/report/file.h"
+#include "runtime/timeline/calls.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -205,6 +206,15 @@ static void record_host(struct simulation *sim)
 	write_record(sim, "host", &pack);
 }
 
+static void record_calls(struct simulation *sim)
+{
+	struct gs_pack pack = {0};
+	if (sim->mpi.recorded && pack_calls(&sim->timeline, &sim->mpi, &pack))
+		write_record(sim, "calls", &pack);
+	else
+		gs_pack_free(&pack);
+}
+
 void record_finish(struct simulation *sim)
 {
 	struct gs_buf bytes = {0};
@@ -213,6 +223,7 @@ void record_finish(struct simulation *sim)
 	record_notes(sim);
 	record_transfers(sim);
 	record_host(sim);
+	record_calls(sim);
 	lock_for_report(&rec.lock);
 	profile_end(&bytes);
 	if (!rec.failed)

@@ -313,6 +313,31 @@ void schedule_replay(struct schedule *s)
 	}
 }
 
+double schedule_call_begins(struct schedule *s, struct schedule_command *c, size_t target)
+{
+	begin_call(s, c, target);
+	return c->times[target].host_begin;
+}
+
+void schedule_call_ends(struct schedule *s, struct schedule_command *c, size_t target, double end)
+{
+	finish(c, target, c->times[target].host_begin, end);
+	c->times[target].host_end = c->thread->clock[target] = end;
+	c->thread->returned_ns = c->return_ns;
+	c->thread->called = c->resolved = c->replayed = true;
+	s->next = c->next;
+}
+
+double schedule_end(const struct schedule *s, size_t target)
+{
+	double end = 0;
+	for (const struct schedule_thread *t = s->threads; t; t = t->next)
+		end = later(end, t->clock[target]);
+	for (const struct schedule_queue *q = s->queues; q; q = q->next)
+		end = later(end, q->places[target].all_end);
+	return end;
+}
+
 void schedule_settle(struct schedule *s, const struct schedule_command *c)
 {
 	for (size_t t = 0; t < s->target_count; t++)

@@ -73,6 +73,7 @@ struct schedule_command {
 	const char *what;  /* static: "launch", "read", ..., "wait" */
 	char *name;        /* of a kernel, or of a waiting call; owned; NULL: none */
 	uint64_t size_bytes, id;
+	uint64_t launch;   /* 1 + the number of the launch; 0: it has none */
 	enum command_engine engine;
 	uint32_t lane; /* runtime/timeline/totals.h */
 	struct schedule_queue *queue;   /* NULL: a call that waits for events */
@@ -130,6 +131,11 @@ struct schedule_thread *schedule_thread(struct schedule *s, uint64_t id);
 struct schedule_command *schedule_add(struct schedule *s, const char *what, const char *name);
 /* Replays as far as commands are resolved. What nothing waits for may still be open. */
 void schedule_replay(struct schedule *s);
+/* A call that only its user knows the end of, and that is not resolved: once the replay has come to it, when it begins; and then its end. */
+double schedule_call_begins(struct schedule *s, struct schedule_command *c, size_t target);
+void schedule_call_ends(struct schedule *s, struct schedule_command *c, size_t target, double end);
+/* Of all calls and commands that are done. */
+double schedule_end(const struct schedule *s, size_t target);
 /* Runs what was replayed until this command is done on all targets; NULL: everything. */
 void schedule_settle(struct schedule *s, const struct schedule_command *c);
 

@@ -176,32 +176,22 @@ static int check_thresholds(const struct correlate_arguments *a, enum metric_id 
 
 /* ---- output ---- */
 
-static int write_file(const char *prefix, const char *ending, struct gs_buf *text)
-{
-	char path[4200];
-	struct gs_error err;
-	snprintf(path, sizeof path, "%s%s", prefix, ending);
-	int failed = text->failed ? gs_fail(&err, ENOMEM, "out of memory") : gs_write_file(path, text->data, text->len, &err);
-	text->len = 0;
-	return failed ? cmd_fail("correlate: %s", err.text) : 0;
-}
-
 static int write_files(const struct correlate_arguments *a, enum metric_id metric)
 {
 	struct gs_buf text = {0};
 	struct gs_error err;
 	correlate_csv(&a->c, &text);
-	int code = write_file(a->prefix, ".csv", &text);
+	int code = cmd_write_file("correlate", a->prefix, ".csv", &text);
 	if (!code && correlate_summary_csv(&a->c, a->split, &text, &err))
 		code = cmd_fail("correlate: %s", err.text);
 	if (!code)
-		code = write_file(a->prefix, "-summary.csv", &text);
+		code = cmd_write_file("correlate", a->prefix, "-summary.csv", &text);
 	correlate_svg(&a->c, metric, &text);
 	if (!code)
-		code = write_file(a->prefix, ".svg", &text);
+		code = cmd_write_file("correlate", a->prefix, ".svg", &text);
 	correlate_panels_svg(&a->c, metric, &text);
 	if (!code)
-		code = write_file(a->prefix, "-others.svg", &text);
+		code = cmd_write_file("correlate", a->prefix, "-others.svg", &text);
 	gs_buf_free(&text);
 	return code;
 }

@@ -172,10 +172,15 @@ static struct kept_trace *trace_in(const struct gs_pack *pack)
 
 /* ---- modelling ---- */
 
+static const struct replay *committed; /* whose launches are modelled; estimates tell only the launch */
+
 static void commit_launch(const struct launch_result *r, void *owner)
 {
 	(void)owner;
-	report_launch(r);
+	if (committed->done)
+		committed->done(committed->done_ctx, r);
+	else
+		report_launch(r);
 }
 
 static void release_launch(void *owner)
@@ -231,6 +236,7 @@ static void commit_launches(struct replay *play, size_t least)
 
 static bool start_estimates(struct replay *play)
 {
+	committed = play;
 	static const struct estimates_calls calls = {.commit = commit_launch, .release = release_launch, .moved = note_moved};
 	if (!play->estimates && (play->estimates = estimates_new(play->sim, &calls, (unsigned)play->sim->options.jobs.number)))
 		estimates_hurry(play->estimates); /* there is no program beside it */

@@ -430,7 +430,7 @@ static const struct schedule_command *log_launch(const struct stream_call *call,
 	struct launch_command *c = data;
 	struct schedule_command *entry = timeline_stream_launch(c->kernel->title, call);
 	if (!c->launch) {
-		timeline_resolve(entry, NULL);
+		timeline_resolve(entry, 0, NULL);
 		return entry;
 	}
 	c->launch->command = entry;

@@ -564,7 +564,7 @@ cl_int kernel_launch(cl_command_queue queue, cl_kernel handle, cl_uint dims, con
 	if (result == CL_SUCCESS) {
 		const char *name = k && k->name ? k->name : "(unknown)";
 		launch_not_modelled(name, k ? err.text : "gpusim does not know this kernel: it has not seen how it was created");
-		timeline_resolve(log_launch(&r, name, event), NULL);
+		timeline_resolve(log_launch(&r, name, event), 0, NULL);
 	}
 out:
 	if (k)

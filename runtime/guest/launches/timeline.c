@@ -4,7 +4,7 @@
 #include "runtime/guest/launches/worker.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/support/table.h"
-#include "runtime/guest/launches/launch_demand.h"
+#include "runtime/estimates/launch_demand.h"
 #include "runtime/process/signals.h"
 #include "runtime/process/thread.h"
 
@@ -23,7 +23,7 @@ static bool timeline_wanted(void)
 {
 	uint64_t formats = simulation.options.report.number;
 	return ((formats & (REPORT_JSON | REPORT_HTML | REPORT_TRACE)) && !(formats & REPORT_NONE)) ||
-	       simulation.options.profiling.number == PROFILING_SIMULATED;
+	       simulation.options.profiling.number == PROFILING_SIMULATED || simulation.mpi.recorded;
 }
 
 uint64_t call_begins(void)
@@ -155,11 +155,12 @@ struct schedule_command *timeline_launch(const char *kernel, const struct comman
 	return c;
 }
 
-void timeline_resolve(struct schedule_command *c, const struct launch_result *r)
+void timeline_resolve(struct schedule_command *c, uint64_t launch, const struct launch_result *r)
 {
 	if (!c)
 		return;
 	lock_for_report(&simulation.timeline.lock);
+	c->launch = launch;
 	for (size_t t = 0; t < simulation.target_count; t++) {
 		bool known = r && r->estimated[t];
 		c->times[t].duration = known ? r->estimates[t].time_ns : NAN;
@@ -263,6 +264,41 @@ void timeline_stream_wait(const char *name, const struct stream_call *call)
 		resolve(c);
 		log_ends();
 	}
+}
+
+/* ---- MPI calls: the same log has them, and the profile gets it ---- */
+
+struct schedule_command *timeline_host_call(const char *what, const char *name, uint64_t begin_ns)
+{
+	struct schedule_command *c = stream_begins(what, name, &(struct stream_call){.begin_ns = begin_ns});
+	if (c) {
+		resolve(c);
+		log_ends();
+	}
+	return c;
+}
+
+bool timeline_host_call_goes_on(const char *what, const char *name, uint64_t begin_ns, uint64_t most_ns)
+{
+	lock_for_report(&simulation.timeline.lock);
+	struct schedule_command *c = simulation.timeline.started ? simulation.timeline.schedule.last : NULL;
+	bool same = c && !strcmp(c->what, what) && c->name && !strcmp(c->name, name) && c->thread->id == (uint64_t)gettid() &&
+	            since_start(begin_ns) <= c->return_ns + most_ns;
+	if (same)
+		c->return_ns = c->thread->returned_ns = since_start(clock_ns());
+	unlock_for_report(&simulation.timeline.lock);
+	return same;
+}
+
+void timeline_rename(struct schedule_command *c, const char *name)
+{
+	lock_for_report(&simulation.timeline.lock);
+	char *copy = strdup(name);
+	if (copy) {
+		free(c->name);
+		c->name = copy;
+	}
+	unlock_for_report(&simulation.timeline.lock);
 }
 
 /* ---- what the application asks for ---- */

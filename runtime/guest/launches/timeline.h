@@ -12,8 +12,8 @@
 
 /* Logs a launch that the driver has accepted, with the event that the application got, if any. NULL: it is not logged. */
 struct schedule_command *timeline_launch(const char *kernel, const struct command_call *call);
-/* The time of the launch is known now, or (result NULL) never will be. */
-void timeline_resolve(struct schedule_command *c, const struct launch_result *result);
+/* The time of the launch is known now, or (result NULL) never will be. `launch` is 1 + its number; 0: it has none. */
+void timeline_resolve(struct schedule_command *c, uint64_t launch, const struct launch_result *result);
 
 /* A command of a stream (runtime/cuda.h), which the driver does not know. */
 struct stream_call {
@@ -33,6 +33,11 @@ struct schedule_command *timeline_stream_marker(const struct stream_call *call);
 /* The call that made the entry returns to the application now: what it did since was work of ours. */
 void timeline_stream_returned(const struct schedule_command *entry);
 void timeline_stream_wait(const char *name, const struct stream_call *call);
+/* A call that neither enqueues nor waits for the GPU. */
+struct schedule_command *timeline_host_call(const char *what, const char *name, uint64_t begin_ns);
+/* Whether this call is the same as the last one, which was made just before it: then that one ends now. */
+bool timeline_host_call_goes_on(const char *what, const char *name, uint64_t begin_ns, uint64_t most_ns);
+void timeline_rename(struct schedule_command *c, const char *name);
 /* When the command ends on the first target, with GPUSIM_PROFILING=simulated. Waits until that is known. False: it never will be. */
 bool timeline_simulated_end(const struct schedule_command *c, uint64_t *ns);
 /* What this thread has done since then is work of ours, which takes no time on a target. */

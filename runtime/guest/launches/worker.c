@@ -155,7 +155,7 @@ static void leave_flight(struct launch *l)
 /* It is in the reports, as far as it can be. The result is NULL where it has none. */
 static void launch_done(struct launch *l, const struct launch_result *r)
 {
-	timeline_resolve(l->command, r);
+	timeline_resolve(l->command, l->record.seq + 1, r);
 	pthread_mutex_lock(&work.lock);
 	leave_flight(l);
 	work.done++;

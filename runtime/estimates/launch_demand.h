@@ -1,6 +1,6 @@
 /* launch_demand: what an estimate says of the room and the throughput that a launch takes, so that others can run beside it. */
-#ifndef GPUSIM_RUNTIME_GUEST_LAUNCHES_LAUNCH_DEMAND_H
-#define GPUSIM_RUNTIME_GUEST_LAUNCHES_LAUNCH_DEMAND_H
+#ifndef GPUSIM_RUNTIME_ESTIMATES_LAUNCH_DEMAND_H
+#define GPUSIM_RUNTIME_ESTIMATES_LAUNCH_DEMAND_H
 
 #include "models/models.h"
 #include "runtime/timeline/demand.h"

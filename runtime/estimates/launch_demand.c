@@ -1,5 +1,5 @@
 /* From an estimate to what a launch takes of the GPU; see launch_demand.h. */
-#include "runtime/guest/launches/launch_demand.h"
+#include "runtime/estimates/launch_demand.h"
 
 #include <math.h>
 

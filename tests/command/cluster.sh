@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# gpusim record and gpusim cluster of MPI programs, without MPI and without SimGrid: the processes of a program of ours run one after the other, with
+# a library that stands for MPI (tests/mpi/stub.c). tests/mpi/run.sh has the same with both.
+#   tests/command/cluster.sh BUILD_DIR
+# Ends with "N passed, N failed". The caller sets TMPDIR.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
+gpusim=$build/gpusim
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-cluster.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C LD_LIBRARY_PATH=$build/tests/mpi
+unset OMPI_COMM_WORLD_RANK PMIX_RANK SLURM_PROCID
+. "$here/../check.sh"
+
+recorded() { # PREFIX RANKS PROGRAM ARGUMENTS...: each rank in turn
+	local rank
+	for ((rank = 0; rank < $2; rank++)); do
+		PMI_RANK=$rank PMI_SIZE=$2 "$gpusim" record -o "$1.%r.profile" -- "${@:3}" || return 1
+	done
+	[ -s "$1.0.profile" ] && [ -s "$1.$(($2 - 1)).profile" ]
+}
+
+# Of rank 1, by hand. The communicator that is split has all ranks, so that its collective is the world's.
+expected() {
+	cat <<'END'
+1 init
+1 sendRecv 800 2 800 0 6 6
+1 irecv 0 42 1000
+1 isend 2 42 1000
+1 waitall 2
+1 recv 0 1 7
+1 send 2 1 7
+1 allreduce 200 0
+1 gatherv 32 32 32 32 0
+1 barrier
+1 finalize
+END
+}
+exported() {
+	"$gpusim" cluster a.*.profile --gpu h200 --host-scale 0 --export smpi-ti traces >/dev/null && grep -v compute traces/rank-1.txt | diff <(expected) - &&
+		grep -q '^0 gatherv 16 16 32 48 0$' traces/rank-0.txt && [ "$(wc -l <traces/traces.txt)" = 3 ]
+}
+
+# The host's 30 ms between two calls are 3e7 operations of a host with 1e9 each second; half as much with half the time.
+computes() { # FACTOR LEAST MOST
+	"$gpusim" cluster slow.*.profile --gpu h200 --host-scale "$1" --export smpi-ti slow >/dev/null &&
+		awk -v least="$2" -v most="$3" '$2 == "compute" && $3 > longest { longest = $3 } END { print longest; exit !(longest >= least && longest <= most) }' slow/rank-0.txt
+}
+
+refused() { # TEXT ARGUMENTS...: one line on stderr, nothing on stdout, exit code 2
+	"$gpusim" cluster "${@:2}" >out 2>err
+	[ $? = 2 ] && [ ! -s out ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$1" err || { cat out err && false; }
+}
+
+same_without_record() { PMI_RANK=0 PMI_SIZE=1 "$gpusim" run --report none -- "$build/tests/mpi/calls" && [ "$(ls ./*.profile 2>/dev/null | wc -l)" = 0 ]; }
+
+check "a program with MPI runs without being recorded" same_without_record
+check "each rank has a profile" recorded a 3 "$build/tests/mpi/calls"
+check "MPI calls are recorded as they were made" exported
+recorded slow 2 "$build/tests/mpi/calls" 30000
+check "what the host does between calls takes its time" computes 1 3e7 3e8
+check "--host-scale scales that" computes 0.5 1.5e7 1.5e8
+check "a missing rank is named" refused "the profile of rank 1 is missing: the program had 3 ranks, and there are 2 profiles" a.0.profile a.2.profile --export smpi-ti x
+check "two profiles of one rank are refused" refused "are both of rank 0" a.0.profile a.0.profile a.1.profile --export smpi-ti x
+check "profiles of two runs are refused" refused "is of a run with 2 ranks" a.0.profile slow.1.profile a.2.profile --export smpi-ti x
+cp "$build/tests/mpi/calls" other && mkdir versions && cp other versions/program && PMI_RANK=0 PMI_SIZE=2 "$gpusim" record -o v.0.profile -- versions/program
+printf x >>versions/program && PMI_RANK=1 PMI_SIZE=2 "$gpusim" record -o v.1.profile -- versions/program
+check "profiles of two versions of a program are refused" refused "are of two versions of" v.0.profile v.1.profile --export smpi-ti x
+head -c 600 a.1.profile >cut.profile
+check "a profile that was cut off is refused" refused "cut.profile" a.0.profile cut.profile a.2.profile --export smpi-ti x
+echo none >plain.txt
+check "a file that is no profile is refused" refused "plain.txt" plain.txt --export smpi-ti x
+check "a platform is asked for" refused "--platform is missing" a.*.profile
+check "a platform that is not there is named" refused "none.xml: No such file" a.*.profile --platform none.xml
+check "an unknown form of export is refused" refused "there is no form 'otf'" a.*.profile --export otf x
+check "a factor that is none is refused" refused "--host-scale needs a factor, not 'fast'" a.*.profile --host-scale fast
+check "no profile is refused" refused "no profile given" --platform none.xml
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
