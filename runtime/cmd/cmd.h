@@ -37,6 +37,7 @@ int cmd_import(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_task(int argc, char **argv);
 int cmd_cluster(int argc, char **argv);
+int cmd_platform(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);
 int cmd_cite(int argc, char **argv);
 int cmd_gpu_from(int argc, char **argv);

@@ -204,8 +204,7 @@ const struct command_flag *cmd_flags(size_t *count)
 bool cmd_takes_options(const char *command)
 {
 	return !strcmp(command, "run") || !strcmp(command, "record") || !strcmp(command, "replay") || !strcmp(command, "sweep") ||
-	       !strcmp(command, "task") ||
-	       !strcmp(command, "cluster");
+	       !strcmp(command, "task") || !strcmp(command, "cluster");
 }
 
 static void print_commands(void)

@@ -30,6 +30,8 @@ static const struct subcommand subcommands[] = {
 	{"task", "FILE.task|--from PROFILE [OPTIONS] [-o FILE]", "model kernels that nobody has written yet, from lists of what their work-items do; or write a profile of them", cmd_task},
 	{"cluster", "PROFILE... --platform FILE.xml --gpu NAME [--host-scale FACTOR] [-o PREFIX] ...",
 	 "replay a recorded MPI program on a cluster that SimGrid simulates: the time of each rank, and where it waits", cmd_cluster},
+	{"platform", "--nodes N [--gpus N] [--topology fat-tree|dragonfly|torus|dgx] ...",
+	 "write a platform for gpusim cluster: nodes with GPUs, and a network between them", cmd_platform},
 	{"gpus", "[--json]", "list the GPUs that can be modelled", cmd_gpus},
 	{"show", "NAME|FILE.gpu [--set KEY=VALUE,...]", "print a GPU's description, each value with its source", cmd_show},
 	{"gpu-from", "gpgpusim.config|FOLDER [trace.config] [--base NAME|FILE.gpu] [--name NAME] [-o FILE]",

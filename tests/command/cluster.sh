@@ -49,6 +49,43 @@ computes() { # FACTOR LEAST MOST
 		awk -v least="$2" -v most="$3" '$2 == "compute" && $3 > longest { longest = $3 } END { print longest; exit !(longest >= least && longest <= most) }' slow/rank-0.txt
 }
 
+# The first message has the version; then come nodes. Of rank 1: a receive and a send in one, two requests, a receive, a send, and three collectives.
+chakra() {
+	"$gpusim" cluster a.*.profile --gpu h200 --host-scale 0 --export chakra et >/dev/null && python3 - et.1.et <<'PYTHON'
+import sys
+data = open(sys.argv[1], 'rb').read()
+def varint(at):
+    value = shift = 0
+    while True:
+        byte = data[at]; value |= (byte & 0x7f) << shift; shift += 7; at += 1
+        if not byte & 0x80: return value, at
+def fields(at, end):
+    while at < end:
+        key, at = varint(at)
+        value, at = varint(at)
+        if key & 7 == 2: value, at = data[at:at + value], at + value
+        yield key >> 3, value
+messages, at = [], 0
+while at < len(data):
+    length, at = varint(at)
+    messages.append(list(fields(at, at + length))); at += length
+nodes = [m for m in messages[1:] if dict(m)[3] != 4]
+print([(dict(m)[1], dict(m)[2], dict(m)[3], [v for f, v in m if f == 5]) for m in nodes])
+assert [dict(m)[3] for m in nodes] == [5, 6, 6, 5, 6, 5, 7, 7, 7] and messages[0][0][0] == 1
+# The receive after the wait depends on both requests.
+assert sorted(v for f, v in nodes[4] if f == 5)[-2:] == [dict(nodes[2])[1], dict(nodes[3])[1]]
+assert any(f == 10 and b'comm_size' in v and v.endswith(bytes([9 << 3]) + b'\xa0\x06') for f, v in nodes[0]) # 800
+PYTHON
+}
+
+platform() { # TEXT OPTIONS...
+	"$gpusim" platform "${@:2}" >p.xml && python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' p.xml && grep -qF -- "$1" p.xml
+}
+platform_refused() { # TEXT OPTIONS...
+	"$gpusim" platform "${@:2}" >out 2>err
+	[ $? = 2 ] && [ ! -s out ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$1" err || { cat out err && false; }
+}
+
 refused() { # TEXT ARGUMENTS...: one line on stderr, nothing on stdout, exit code 2
 	"$gpusim" cluster "${@:2}" >out 2>err
 	[ $? = 2 ] && [ ! -s out ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$1" err || { cat out err && false; }
@@ -59,6 +96,15 @@ same_without_record() { PMI_RANK=0 PMI_SIZE=1 "$gpusim" run --report none -- "$b
 check "a program with MPI runs without being recorded" same_without_record
 check "each rank has a profile" recorded a 3 "$build/tests/mpi/calls"
 check "MPI calls are recorded as they were made" exported
+check "Chakra's traces have the same calls" chakra
+check "a fat tree: two levels, and none of them blocks" platform 'topo_parameters="2;32,4;1,32;1,1"' --nodes 128
+check "a fat tree of one switch" platform 'topo_parameters="1;64;1;1"' --nodes 64
+check "a torus" platform 'topo_parameters="4,4,4"' --nodes 64 --topology torus
+check "a dragonfly" platform 'topo_parameters="3,1;3,1;2,1;2"' --nodes=36 --topology=dragonfly
+check "nodes with 8 GPUs and 8 cards" platform 'core="8" bw="400GBps"' --nodes 2 --topology dgx
+check "an unknown topology is refused" platform_refused "there is no topology 'star'" --nodes 4 --topology star
+check "a number of nodes is asked for" platform_refused "--nodes is missing" --gpus 8
+check "half a node is refused" platform_refused "--nodes needs a number from 1 up to 65536, not '2.5'" --nodes 2.5
 recorded slow 2 "$build/tests/mpi/calls" 30000
 check "what the host does between calls takes its time" computes 1 3e7 3e8
 check "--host-scale scales that" computes 0.5 1.5e7 1.5e8

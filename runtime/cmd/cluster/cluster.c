@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 static const char usage[] = "gpusim cluster PROFILE... --platform FILE.xml --gpu NAME [--host-scale FACTOR] [-o PREFIX] [--cfg KEY:VALUE] "
-                            "[--export smpi-ti DIR]";
+                            "[--export smpi-ti DIR] [--export chakra PREFIX]";
 
 struct cluster_options {
-	const char *prefix, *ti;
+	const char *prefix, *ti, *chakra;
 	char **profiles;
 	size_t profile_count, profile_room, setting_room;
 	bool json;
@@ -27,10 +27,13 @@ struct cluster_options {
 static int take_export(struct cluster_options *o, int argc, char **argv)
 {
 	if (argc < 3)
-		return cmd_fail("cluster: --export needs a form and a place: smpi-ti DIR"), -1;
-	if (strcmp(argv[1], "smpi-ti"))
-		return cmd_fail("cluster: --export: there is no form '%s'; smpi-ti is known", argv[1]), -1;
-	o->ti = argv[2];
+		return cmd_fail("cluster: --export needs a form and a place: smpi-ti DIR, or chakra PREFIX"), -1;
+	if (!strcmp(argv[1], "smpi-ti"))
+		o->ti = argv[2];
+	else if (!strcmp(argv[1], "chakra"))
+		o->chakra = argv[2];
+	else
+		return cmd_fail("cluster: --export: there is no form '%s'; smpi-ti and chakra are known", argv[1]), -1;
 	return 3;
 }
 
@@ -87,6 +90,8 @@ static int write_results(const struct cluster *c, const struct cluster_options *
 			code = cmd_write_file("cluster", o->prefix, ".trace.json", &text);
 	}
 	if (!code && o->ti && cluster_export_ti(c, o->ti, &err))
+		code = cmd_fail("cluster: %s", err.text);
+	if (!code && o->chakra && cluster_export_chakra(c, o->chakra, &err))
 		code = cmd_fail("cluster: %s", err.text);
 	gs_buf_free(&text);
 	return code;
@@ -182,7 +187,7 @@ int cmd_cluster(int argc, char **argv)
 			return EXIT_USAGE;
 	if (!o.profile_count)
 		return cmd_fail("cluster: no profile given: %s", usage);
-	if (!c.platform && !o.ti)
+	if (!c.platform && !o.ti && !o.chakra)
 		return cmd_fail("cluster: --platform is missing: %s", usage);
 	int code = run_cluster(&c, &o, &options);
 	cluster_free(&c);

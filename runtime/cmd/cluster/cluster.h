@@ -93,7 +93,8 @@ struct rank_sums {
 struct rank_sums rank_sums(const struct rank *r);
 double cluster_end(const struct cluster *c);
 
-/* ---- export_ti.c ---- */
+/* ---- export_ti.c, export_chakra.c ---- */
 int cluster_export_ti(const struct cluster *c, const char *folder, struct gs_error *err);
+int cluster_export_chakra(const struct cluster *c, const char *prefix, struct gs_error *err);
 
 #endif

@@ -133,7 +133,7 @@ void cluster_text(const struct cluster *c, struct gs_buf *out)
 	char t[24];
 	gs_buf_printf(out, "%s: %zu ranks on ", c->ranks[0].program, c->count);
 	if (c->platform)
-		gs_buf_printf(out, "%zu of %zu hosts of %s", c->count, c->host_count, c->platform);
+		gs_buf_printf(out, "%s with %zu hosts", c->platform, c->host_count);
 	else
 		gs_buf_puts(out, "the machine where they were recorded");
 	gs_buf_printf(out, ", a GPU each: %s\ntime: %s from MPI_Init to the end\n", c->gpu_name, time_text(cluster_end(c), t));

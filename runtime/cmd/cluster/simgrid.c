@@ -79,29 +79,43 @@ static int rank_main(int argc, char **argv)
 
 /* ---- the platform ---- */
 
+struct host_place {
+	const char *name;
+	long gpus; /* the property of that name; without it 1 */
+};
+
 static int by_name(const void *a, const void *b)
 {
-	return strverscmp(*(const char *const *)a, *(const char *const *)b);
+	const struct host_place *x = a, *y = b;
+	return strverscmp(x->name, y->name);
 }
 
-/* Ranks go to hosts in the order of their names; numbers in names count as numbers. */
+static struct host_place place_of(const void *host)
+{
+	const char *text = smpi.sg_host_get_property_value(host, "gpus");
+	long gpus = text ? strtol(text, NULL, 10) : 1;
+	return (struct host_place){smpi.sg_host_get_name(host), gpus > 0 ? gpus : 1};
+}
+
+/* Ranks fill one host after the other, as many as it has GPUs, in the order of names; numbers in names count as numbers. */
 static int place_ranks(struct cluster *c, struct gs_error *err)
 {
-	c->host_count = smpi.sg_host_count();
 	void **hosts = smpi.sg_host_list();
-	const char **names = calloc(c->host_count + 1, sizeof *names);
-	if (c->host_count < c->count) {
-		free(names);
-		return gs_fail(err, EINVAL, "%s has %zu hosts, but the program has %zu ranks", c->platform, c->host_count, c->count);
+	size_t placed = 0, room = 0;
+	c->host_count = smpi.sg_host_count();
+	struct host_place *places = calloc(c->host_count + 1, sizeof *places);
+	if (!places)
+		return gs_fail(err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < c->host_count; i++) {
+		places[i] = place_of(hosts[i]);
+		room += (size_t)places[i].gpus;
 	}
-	for (size_t i = 0; i < c->host_count && names; i++)
-		names[i] = smpi.sg_host_get_name(hosts[i]);
-	if (names)
-		qsort(names, c->host_count, sizeof *names, by_name);
-	for (size_t i = 0; i < c->count && names; i++)
-		c->ranks[i].placed = names[i];
-	free(names);
-	return names ? 0 : gs_fail(err, ENOMEM, "out of memory");
+	qsort(places, c->host_count, sizeof *places, by_name);
+	for (size_t i = 0; i < c->host_count && room >= c->count; i++)
+		for (long g = 0; g < places[i].gpus && placed < c->count; g++)
+			c->ranks[placed++].placed = places[i].name;
+	free(places);
+	return room >= c->count ? 0 : gs_fail(err, EINVAL, "%s has %zu hosts for %zu ranks, but the program has %zu", c->platform, c->host_count, room, c->count);
 }
 
 /* SMPI knows its actors by properties, which only a file can give them. */

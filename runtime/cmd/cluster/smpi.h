@@ -13,6 +13,7 @@
 	X(size_t, sg_host_count, (void)) \
 	X(void **, sg_host_list, (void)) \
 	X(const char *, sg_host_get_name, (const void *)) \
+	X(const char *, sg_host_get_property_value, (const void *, const char *)) \
 	X(void, sg_actor_sleep_for, (double)) \
 	X(void, SMPI_app_instance_register, (const char *, int (*)(int, char **), int)) \
 	X(void, SMPI_init, (void)) \
