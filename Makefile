@@ -350,7 +350,7 @@ $(O)/fuzz/sass: $(FUZZ_SASS_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
 
-FUZZ_TASK_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/task_reader.c $(addprefix runtime/cmd/task/,words.c expression.c accesses.c kernel.c parse.c addresses.c \
+FUZZ_TASK_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/task_reader.c $(addprefix runtime/cmd/task/,words.c expression.c accesses.c kernel.c parse.c ppt.c addresses.c \
 	execute.c) $(addprefix runtime/cmd/streams/,ranges.c lanes.c windows.c counting.c profile.c survey.c records.c) analysis/sass/opcodes.c $(OBSERVED) \
 	$(wildcard analysis/graph/*.c analysis/builtins/*.c runtime/process/thread.c runtime/config/log.c runtime/format/profile_file.c) $(PTX_READER) models/code/code.c $(BASE))
 

@@ -124,6 +124,29 @@ from_traces() {
 # Twice the turns are 32 instructions more.
 edited() { sed -i 's/repeat 8 {/repeat 16 {/' t.task && modelled t && [ "$(of t.json 'e["warp_instructions"]')" = 70 ]; }
 
+# The example of PPT's paper, figure 5: two arrays, three entries each. With a loop of three it is 18 instructions, and EXIT.
+ppt() {
+	printf "[['GLOB_MEM_ACCESS', 'LD'], ['fALU', 4, 0], ['GLOB_MEM_ACCESS', 'ST', 1],\\n ['GLOB_MEM_ACCESS', 'LD'], ['fALU', 4, 3], ['GLOB_MEM_ACCESS', 'ST', 4]]\\n" >five.ppt
+	body 'repeat 3 { ppt five.ppt a }' && executes 19 && body 'ppt five.ppt a' && a=$(of body.json 'e["cycles"]') && sed -i "s/4, 0/4/; s/4, 3/4/" five.ppt &&
+		body 'ppt five.ppt a' && python3 -c "assert $(of body.json 'e["cycles"]') < $a" && echo "[['fALU', 4, 9]]" >bad.ppt &&
+		refused 'kernel k { grid 1; block 32\n ppt bad.ppt\n}' 'bad.ppt:1: a dependency' && echo "[['dog']]" >bad.ppt && refused 'kernel k { grid 1; block 32; ppt bad.ppt }' 'a unit'
+}
+# A folder of PPT-GPU's tracer: two warps, ten turns of a loop, the second with an instruction more; 64 blocks.
+ppt_gpu() {
+	mkdir -p app/sass_traces app/memory_traces && python3 - <<'TRACE'
+open("app/app_config.py", "w").write('app_kernels_id = [1]\nkernel_1 = {\n "kernel_name" : "add<float>",\n "num_registers" : 16,\n "shared_mem_bytes" : 0,\n'
+                                     ' "grid_size" : 64,\n "block_size" : 64,\n "cuda_stream_id" : 0\n}\n')
+with open("app/sass_traces/kernel_1.sass", "w") as out:
+    for w in range(2):
+        lines = ["S2R R0", "LDG.E.SYS R4 R2"] + ["FADD R4 R4 R5", "ISETP.GE.AND P0 R4", "BRA P0"] * 10 + ["MUFU.RCP R4 R4"] * w + ["STG.E.SYS R2 R4", "EXIT"]
+        out.write("".join(f"{w} {line}\n" for line in lines))
+with open("app/memory_traces/kernel_1_block_0.mem", "w") as out:
+    out.write("=====\nLDG.E.SYS " + " ".join(hex(0x7f0000000 + 4 * i) for i in range(32)) + "\n")
+TRACE
+	"$gpusim" task app --gpu v100 --report json --output app >out 2>err && [ "$(of app.json 'e["warp_instructions"]')" = 4416 ] &&
+		[ "$(of app.json 'e["memory"]["load_sectors"]')" = 512 ] && rm app/sass_traces/kernel_1.sass && ! "$gpusim" task app 2>err && grep -q 'kernel_1.sass' err
+}
+
 check "a list is modelled, with its counts and copies" counts
 check "loops execute their turns" loops
 check "conditions part lanes" whens
@@ -140,5 +163,7 @@ check "what is wrong is said in one line with its place" wrong
 check "a missing file is named" missing
 check "the list of a trace has its loops, lanes and addresses" from_traces
 check "and can be edited" edited
+check "entries of PPT are statements" ppt
+check "a folder of PPT-GPU's tracer is a list" ppt_gpu
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

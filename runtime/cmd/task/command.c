@@ -2,12 +2,14 @@
 #include "runtime/cmd/task/from.h"
 
 #include "runtime/cmd/cmd.h"
+#include "runtime/cmd/task/ppt_gpu.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { COUNTER_BYTES = 1 << 25 }; /* of a launch, as for traces */
@@ -18,7 +20,9 @@ static int make_profile(const char *input, const struct gs_options *options, con
 	                         .trace_bytes = options->trace_memory.number, .counter_bytes = COUNTER_BYTES};
 	struct task_list list = {0};
 	struct gs_buf text = {0};
-	int result = gs_read_regular_file(input, &text, err);
+	struct stat st;
+	bool folder = !stat(input, &st) && S_ISDIR(st.st_mode); /* of PPT-GPU's tracer */
+	int result = folder ? ppt_gpu_list(input, &text, err) : gs_read_regular_file(input, &text, err);
 	if (!result)
 		result = task_parse(input, text.data ? text.data : "", text.len, &list, err);
 	if (!result)

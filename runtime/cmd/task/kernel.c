@@ -448,6 +448,22 @@ static int parse_setting(struct task_parser *p, bool *taken)
 	return 0;
 }
 
+/* Statements of a list of PPT, in place. */
+static int parse_foreign(struct task_parser *p, int32_t *first)
+{
+	struct gs_buf text = {0};
+	int result = p->kernel ? parse_ppt(p, &text) : parse_fail(p, "a piece has operations only");
+	struct task_parser inner = *p;
+	inner.at = text.data;
+	inner.end = text.data + text.len;
+	if (!result)
+		result = parse_body(&inner, first);
+	p->pc = inner.pc;
+	p->chain = inner.chain;
+	gs_buf_free(&text);
+	return result;
+}
+
 static int parse_body(struct task_parser *p, int32_t *first)
 {
 	int32_t last = TASK_NONE, node = TASK_NONE;
@@ -466,14 +482,15 @@ static int parse_body(struct task_parser *p, int32_t *first)
 		if (!result && taken)
 			continue;
 		if (!result)
-			result = parse_statement(p, &node);
+			result = strcmp(p->word, "ppt") ? parse_statement(p, &node) : parse_foreign(p, &node);
 		if (result)
 			return result;
 		if (last == TASK_NONE)
 			*first = node;
 		else
 			p->list->nodes[last].next = node;
-		last = node;
+		for (last = node; p->list->nodes[last].next != TASK_NONE;)
+			last = p->list->nodes[last].next;
 	}
 	p->depth--;
 	return 0;

@@ -35,6 +35,8 @@ int parse_unknown(struct task_parser *p, const char *what, const char *const *kn
 /* accesses.c: what and where an instruction accesses. The width comes before, or 0: it is read. */
 int parse_access(struct task_parser *p, uint32_t width, int32_t *out);
 int parse_table(struct task_parser *p);
+/* ppt.c: the statements of a list of PPT, and a closing }; "ppt FILE [BUFFER]" from behind its first word on. The caller frees *out in any case. */
+int parse_ppt(struct task_parser *p, struct gs_buf *out);
 /* kernel.c: from behind its name on. */
 int parse_kernel(struct task_parser *p);
 int parse_piece(struct task_parser *p);
