@@ -11,7 +11,7 @@ static const struct {
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
 	{"PMI_RANK", "PMI_SIZE"},
 	{"PMIX_RANK", "PMIX_SIZE"},
-	{"SLURM_PROCID", "SLURM_NTASKS"},
+	{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}, /* not SLURM_NTASKS, which a script of a batch job has as well */
 };
 
 static int number_in(const char *text, int otherwise)

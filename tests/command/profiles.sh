@@ -124,6 +124,22 @@ swept_by_cost() {
 		refused "'nothing' is neither" "$gpusim" sweep p --gpu gtx480 --vary sm_count=4,8 --cost nothing=1
 }
 
+# Processes that a launcher started together divide a sweep. One of them is killed in the midst of it.
+shared_sweep() {
+	local values=1 i pids=()
+	for i in $(seq 2 24); do values=$values,$i; done
+	"$gpusim" sweep p --gpu gtx480 --vary sm_count="$values" -o alone >table 2>err || return 1
+	for i in 0 1 2 3; do
+		PMI_RANK=$i PMI_SIZE=4 timeout 60 "$gpusim" sweep p --gpu gtx480 --vary sm_count="$values" -o shared >"table.$i" 2>"err.$i" &
+		pids[i]=$!
+	done
+	sleep 0.1
+	pkill -KILL -P "${pids[3]}"
+	wait "${pids[3]}" 2>/dev/null
+	wait "${pids[0]}" && wait "${pids[1]}" && wait "${pids[2]}" || { cat err.* && return 1; }
+	cmp alone.csv shared.csv && cmp table table.0 && [ ! -s table.1 ] && [ ! -e shared.claims ] && [ ! -e shared.part ]
+}
+
 # The rows of a sweep that was interrupted are not computed again; those of other options are.
 continued_sweep() {
 	local values rows
@@ -253,6 +269,7 @@ check 'a launch that was not traced is told' not_traced
 check 'a sweep has a row, a line of CSV and a point for every configuration' swept
 check 'a sweep that is interrupted has what is done' interrupted_sweep
 check 'a sweep goes on from there' continued_sweep
+check 'processes of a launcher divide a sweep, and one of them may die' shared_sweep
 check 'a sweep takes ranges and suffixes, and has limiters, marks and a title' swept_in_ranges
 check 'a sweep takes several GPUs and weighs time against cost' swept_by_cost
 check 'a range that is none is told' refused "'8..4' is no range" "$gpusim" sweep p --gpu gtx480 --vary sm_count=8..4

@@ -68,7 +68,7 @@ void sweep_keep_open(struct sweep *s, const char *prefix, const char *options)
 	bool ours = !gs_read_file(path, &text, &err) && !first.failed && text.len >= first.len && !memcmp(text.data, first.data, first.len);
 	if (ours)
 		take_kept(s, text.data);
-	if (s->done)
+	if (s->done && !s->shared)
 		fprintf(stderr, "gpusim: sweep: %zu of %zu configurations are in %s already\n", s->done, s->configurations, path);
 	if (*prefix)
 		s->kept = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (ours ? 0 : O_TRUNC), 0644);
@@ -92,6 +92,16 @@ void sweep_keep(struct sweep *s, size_t configuration, const char *result)
 		close(s->kept);
 		s->kept = -1;
 	}
+	gs_buf_free(&text);
+}
+
+void sweep_keep_read(struct sweep *s, const char *prefix)
+{
+	char path[4200];
+	struct gs_buf text = {0};
+	snprintf(path, sizeof path, "%s.part", prefix);
+	if (!gs_read_file(path, &text, NULL))
+		take_kept(s, text.data);
 	gs_buf_free(&text);
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/cmd/sweep/sweep.h"
 #include "runtime/config/cache.h"
 #include "runtime/model/simulation.h"
+#include "runtime/process/rank.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -71,6 +72,8 @@ static void run_configuration(const struct sweep *s, size_t configuration, int f
 {
 	static struct simulation sim = SIMULATION_INIT;
 	watch_signals(false);
+	if (s->shared)
+		close(s->claims); /* else the claims would outlive the process that has made them */
 	struct gs_buf set = {0};
 	struct gs_error err;
 	FILE *to = fdopen(fd, "w");
@@ -136,6 +139,10 @@ static int take_result(struct sweep *s, struct worker *w)
 	} else {
 		sweep_keep(s, w->configuration, text);
 	}
+	if (s->shared && !stopped_by) { /* the others go on */
+		sweep_claim_ends(s, w->configuration, !code);
+		code = 0;
+	}
 	gs_buf_free(&w->text);
 	w->pid = 0;
 	return code;
@@ -147,6 +154,32 @@ static size_t next_open(const struct sweep *s, size_t i)
 	while (i < s->configurations && s->results[i].done)
 		i++;
 	return i;
+}
+
+/* The next configuration to run; s->configurations: there is none, or none now. */
+static size_t take_next(struct sweep *s, size_t *next)
+{
+	if (s->shared)
+		return sweep_claim(s);
+	size_t taken = *next;
+	*next = next_open(s, taken < s->configurations ? taken + 1 : taken);
+	return taken;
+}
+
+static bool any_runs(const struct worker *workers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (workers[i].pid > 0)
+			return true;
+	return false;
+}
+
+/* Of a sweep that is shared, the first process stays until all configurations have a result, because it could be that others die. */
+static bool work_is_left(const struct sweep *s, const struct worker *workers, size_t count)
+{
+	if (!s->shared)
+		return s->done < s->configurations;
+	return any_runs(workers, count) || (process_rank(0) == 0 && sweep_claims_open(s));
 }
 
 static void show_progress(size_t done, size_t all)
@@ -187,29 +220,37 @@ int sweep_run(struct sweep *s)
 	/* A process for each configuration; those that there are share the cores. */
 	size_t left = s->configurations - s->done;
 	unsigned jobs = (unsigned)(left && left < count ? count / left : 1);
+	const struct timespec pause = {.tv_nsec = 100000000};
 	sigset_t none;
 	int code = 0;
 	sigemptyset(&none);
 	watch_signals(true);
-	while (s->done < s->configurations && !code && !stopped_by) {
-		for (size_t i = 0; i < count && next < s->configurations && !code; i++)
+	if (!s->shared && s->done == s->configurations) {
+		watch_signals(false);
+		return 0;
+	}
+	do {
+		for (size_t i = 0; i < count && !code; i++)
 			if (!workers[i].pid) {
-				if (!start_worker(s, &workers[i], next, jobs))
+				size_t taken = take_next(s, &next);
+				if (taken == s->configurations)
+					break;
+				if (!start_worker(s, &workers[i], taken, jobs))
 					code = cmd_fail("sweep: no process could be started: %s", strerror(errno));
-				next = next_open(s, next + 1);
 			}
 		for (size_t i = 0; i < count; i++)
 			polls[i] = (struct pollfd){.fd = workers[i].pid > 0 ? workers[i].from : -1, .events = POLLIN};
-		int ready = code ? 0 : ppoll(polls, count, NULL, &none);
+		const struct timespec *most = s->shared && !any_runs(workers, count) ? &pause : NULL; /* then others run */
+		int ready = code ? 0 : ppoll(polls, count, most, &none);
 		if (ready < 0 && errno != EINTR)
 			code = cmd_fail("sweep: %s", strerror(errno));
 		for (size_t i = 0; i < count && !code && ready > 0; i++)
 			if (workers[i].pid > 0 && polls[i].revents && read_some(&workers[i])) {
 				code = take_result(s, &workers[i]);
-				if (!code && !stopped_by)
+				if (!code && !stopped_by && !s->shared)
 					show_progress(s->done, s->configurations);
 			}
-	}
+	} while (!code && !stopped_by && work_is_left(s, workers, count));
 	stop_all(workers, count);
 	s->stopped_by = stopped_by;
 	if (!stopped_by)

@@ -4,6 +4,7 @@
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/sweep/only.h"
 #include "runtime/config/gpus.h"
+#include "runtime/process/rank.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -154,6 +155,17 @@ static int take_argument(struct sweep *s, struct gs_options *options, const char
 	return 1;
 }
 
+/* What all processes have found. Only the first of them needs it. */
+static int gather(struct sweep *s, const char *prefix)
+{
+	if (process_rank(0) == 0)
+		sweep_keep_read(s, prefix);
+	sweep_unshare(s, prefix);
+	if (process_rank(0) == 0 && s->done < s->configurations && !s->stopped_by)
+		return cmd_fail("sweep: %zu of %zu configurations have no result: the processes that ran them have died", s->configurations - s->done, s->configurations);
+	return 0;
+}
+
 static int run_sweep(struct sweep *s, const struct gs_options *options, const char *prefix)
 {
 	struct gs_buf names = {0};
@@ -163,11 +175,23 @@ static int run_sweep(struct sweep *s, const struct gs_options *options, const ch
 	if (code)
 		return code;
 	name_options(s, options, &names);
-	sweep_keep_open(s, prefix, names.data ? names.data : "");
-	code = sweep_run(s);
-	sweep_keep_close(s, prefix);
+	const char *named = names.data ? names.data : "";
+	s->shared = sweep_is_shared() && *prefix;
+	if (s->shared && !s->jobs)
+		s->jobs = 1; /* there are others on this machine */
+	if (!s->shared)
+		sweep_keep_open(s, prefix, named);
+	else if (sweep_share(s, prefix, named))
+		code = cmd_fail("sweep: %s.claims cannot be used: %s", prefix, strerror(errno));
 	if (!code)
-		code = print_results(s, prefix);
+		code = sweep_run(s);
+	if (s->shared && !code)
+		code = gather(s, prefix);
+	if (!s->shared || process_rank(0) == 0) {
+		sweep_keep_close(s, prefix);
+		if (!code || (s->shared && s->done))
+			code = print_results(s, prefix) | code;
+	}
 	gs_buf_free(&names);
 	return code;
 }

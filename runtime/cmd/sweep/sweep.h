@@ -46,6 +46,8 @@ struct sweep {
 	int stopped_by; /* the number of a signal; 0: none */
 	struct sweep_result *results; /* by the configuration's number; the values of the last key change fastest */
 	void (*choose)(size_t configuration, struct gs_options *options); /* NULL, or sets further options of a configuration */
+	bool shared;    /* by several processes (ranks.c) */
+	int claims;     /* if it is: their file */
 	int kept;       /* the file that results are kept in as they come; -1: none */
 };
 
@@ -77,6 +79,7 @@ void sweep_page(const struct sweep *s, struct gs_buf *out);
 /* kept.c: results go to PREFIX.part as they come. An interrupted sweep of the same profile with the same options goes on from there. */
 void sweep_keep_open(struct sweep *s, const char *prefix, const char *options);
 void sweep_keep(struct sweep *s, size_t configuration, const char *result);
+void sweep_keep_read(struct sweep *s, const char *prefix); /* takes what others have kept */
 void sweep_keep_close(struct sweep *s, const char *prefix);
 /* Takes the text of a result, which run.c's children write. False if it is none. */
 bool sweep_take_result(struct sweep *s, size_t configuration, const char *text);
@@ -98,6 +101,15 @@ int sweep_check_profile(const char *profile, const char *command);
 /* One key, that stays as it is, with so many values: configurations that differ in other ways. Returns 0 or -1: out of memory. */
 int sweep_alike(struct sweep *s, const struct gpu *gpu, size_t count);
 void sweep_free(struct sweep *s); /* keys and results */
+
+/* ranks.c: several processes of mpirun or srun divide a sweep. The first returns whether there are several. sweep_share opens what is kept, too, and returns 0, or -1
+ * with errno. A claim is a configuration that is this process's to run; s->configurations: there is none now. */
+bool sweep_is_shared(void);
+int sweep_share(struct sweep *s, const char *prefix, const char *options);
+size_t sweep_claim(struct sweep *s);
+void sweep_claim_ends(struct sweep *s, size_t configuration, bool done);
+bool sweep_claims_open(const struct sweep *s); /* of anybody */
+void sweep_unshare(struct sweep *s, const char *prefix);
 
 /* Runs all configurations that have no result yet, until a signal comes. Returns an exit code. */
 int sweep_run(struct sweep *s);

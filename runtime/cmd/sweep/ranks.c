@@ -1,0 +1,114 @@
+/*
+ * A sweep that several processes share, on one machine or on many with one file system, as mpirun or srun starts them. They need no MPI: the file PREFIX.claims has a
+ * byte for each configuration. Whoever runs a configuration holds a lock on its byte, which goes with the process however it ends. So a process that dies loses
+ * what it was running, and no more; that is tried once again by another. All append their results to PREFIX.part; the process of rank 0 waits for
+ * the others, reads them and prints.
+ */
+#include "runtime/cmd/sweep/sweep.h"
+
+#include "runtime/process/rank.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Bytes of the file. SETUP is locked while a process arrives or leaves, ACTIVE as long as it takes part. */
+enum { SETUP, ACTIVE, ARRIVED, FIRST = 16 };
+enum claim_state { CLAIM_OPEN, CLAIM_TAKEN, CLAIM_TAKEN_AGAIN, CLAIM_DONE, CLAIM_LOST };
+
+bool sweep_is_shared(void)
+{
+	return process_ranks(1) > 1;
+}
+
+static bool lock(const struct sweep *s, off_t at, short type, bool wait)
+{
+	struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+	return !fcntl(s->claims, wait ? F_OFD_SETLKW : F_OFD_SETLK, &l);
+}
+
+static uint8_t state_at(const struct sweep *s, off_t at)
+{
+	uint8_t value = 0;
+	return pread(s->claims, &value, 1, at) == 1 ? value : 0;
+}
+
+static void set_state(const struct sweep *s, off_t at, uint8_t value)
+{
+	if (pwrite(s->claims, &value, 1, at) != 1)
+		fprintf(stderr, "gpusim: sweep: the file of claims cannot be written\n");
+}
+
+int sweep_share(struct sweep *s, const char *prefix, const char *options)
+{
+	char path[4200];
+	snprintf(path, sizeof path, "%s.claims", prefix);
+	s->claims = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (s->claims < 0 || !lock(s, SETUP, F_WRLCK, true))
+		return -1;
+	bool first = lock(s, ACTIVE, F_WRLCK, false); /* nobody is there: what the file says is of an earlier run */
+	if (first && ftruncate(s->claims, 0))
+		return -1;
+	sweep_keep_open(s, prefix, options);
+	for (size_t i = 0; i < s->configurations && first; i++)
+		if (s->results[i].done)
+			set_state(s, FIRST + (off_t)i, CLAIM_DONE);
+	set_state(s, ARRIVED, (uint8_t)(state_at(s, ARRIVED) + 1));
+	lock(s, ACTIVE, F_RDLCK, true);
+	lock(s, SETUP, F_UNLCK, false);
+	return 0;
+}
+
+size_t sweep_claim(struct sweep *s)
+{
+	for (size_t i = 0; i < s->configurations; i++) {
+		off_t at = FIRST + (off_t)i;
+		if (state_at(s, at) >= CLAIM_DONE || !lock(s, at, F_WRLCK, false))
+			continue;
+		uint8_t state = state_at(s, at);
+		if (state < CLAIM_TAKEN_AGAIN) {
+			set_state(s, at, state == CLAIM_OPEN ? CLAIM_TAKEN : CLAIM_TAKEN_AGAIN);
+			return i;
+		}
+		if (state == CLAIM_TAKEN_AGAIN) /* two processes have died of it */
+			set_state(s, at, CLAIM_LOST);
+		lock(s, at, F_UNLCK, false);
+	}
+	return s->configurations;
+}
+
+void sweep_claim_ends(struct sweep *s, size_t configuration, bool done)
+{
+	set_state(s, FIRST + (off_t)configuration, done ? CLAIM_DONE : CLAIM_LOST);
+	lock(s, FIRST + (off_t)configuration, F_UNLCK, false);
+}
+
+bool sweep_claims_open(const struct sweep *s)
+{
+	for (size_t i = 0; i < s->configurations; i++)
+		if (state_at(s, FIRST + (off_t)i) < CLAIM_DONE)
+			return true;
+	return false;
+}
+
+/* One that comes when all is done and cleared away would begin anew. */
+static void wait_for_late(const struct sweep *s)
+{
+	enum { TRIES = 100, PAUSE_US = 100000 };
+	for (int i = 0; i < TRIES && state_at(s, ARRIVED) < (uint8_t)process_ranks(1); i++)
+		usleep(PAUSE_US);
+}
+
+void sweep_unshare(struct sweep *s, const char *prefix)
+{
+	char path[4200];
+	snprintf(path, sizeof path, "%s.claims", prefix);
+	if (process_rank(0) == 0) {
+		wait_for_late(s);
+		unlink(path);
+	}
+	close(s->claims);
+	s->claims = -1;
+}
