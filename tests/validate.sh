@@ -123,7 +123,10 @@ spreadsheet() {
 duplicates() { counted "equal lines in two places" "$root/tests/duplicates.py"; }
 
 task_from() { counted "task lists of recorded programs" "$root/tests/command/task_from.sh" "$build"; }
-round_trip() { counted "traces for Accel-Sim and back" "$root/tests/command/round_trip.sh" "$build"; }
+round_trip() {
+	counted "traces for Accel-Sim and back" "$root/tests/command/round_trip.sh" "$build"
+	counted "the same for an RTX 3070, which slices L2 by addresses" "$root/tests/command/round_trip.sh" "$build" rtx3070 gather-s
+}
 
 mpi() { counted "MPI programs on SimGrid" "$root/tests/mpi/run.sh" "$build"; }
 

@@ -35,10 +35,13 @@ size_t import_pieces(const struct import_job *job, const struct imported_launch 
 	for (size_t i = 0; i < launch->touch_count; i++) {
 		long piece = pieces_find(&job->memory, launch->first_touch[i]);
 		size_t known = 0;
-		while (known < count && numbers[known] != (size_t)piece)
+		while (known < count && numbers[known] < (size_t)piece)
 			known++;
-		if (piece >= 0 && known == count)
-			numbers[count++] = (size_t)piece;
+		if (piece < 0 || (known < count && numbers[known] == (size_t)piece))
+			continue;
+		memmove(numbers + known + 1, numbers + known, (count - known) * sizeof *numbers);
+		numbers[known] = (size_t)piece;
+		count++;
 	}
 	return count;
 }

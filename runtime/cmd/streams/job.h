@@ -122,7 +122,8 @@ void launch_counts_free(struct launch_counts *c);
 bool import_traces(uint64_t wanted, uint64_t groups, uint64_t group);
 /* How many groups are to be traced. */
 uint64_t import_traced_groups(const struct import_job *job, const struct sass_header *h);
-/* The pieces that a launch touches, in the order of its arguments; `numbers`, their indices, has room for IMPORT_MOST_PIECES. */
+/* The pieces that a launch touches, by address, which is the order of its arguments: programs allocate these so more often than kernels touch
+ * them so. `numbers`, their indices, has room for IMPORT_MOST_PIECES. */
 size_t import_pieces(const struct import_job *job, const struct imported_launch *launch, size_t *numbers);
 
 /* ---- records.c: the profile ---- */
