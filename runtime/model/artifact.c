@@ -352,15 +352,17 @@ static void take_selected(struct artifact *a, int arch, const char *line)
 		k->selected[arch] = strdup(line + skip);
 }
 
-static void take_target(const struct simulation *sim, struct artifact *a, char *text)
+/* arch: among ours, -1: as the section says. */
+static void take_target(const struct simulation *sim, struct artifact *a, const struct gs_section *s, int arch)
 {
-	char *save, *line = strtok_r(text, "\n", &save);
-	int arch = line ? find_arch(sim, line, strlen(line)) : -1;
-	while (arch >= 0 && (line = strtok_r(NULL, "\n", &save))) {
+	char *text = strdup(s->data), *save, *line = text ? strtok_r(text, "\n", &save) : NULL;
+	arch = line && arch < 0 ? find_arch(sim, line, strlen(line)) : arch;
+	while (arch >= 0 && line && (line = strtok_r(NULL, "\n", &save))) {
 		take_failure(a, arch, line);
 		take_library(a, arch, line);
 		take_selected(a, arch, line);
 	}
+	free(text);
 }
 
 static void take_code_for(struct artifact *a, struct artifact_kernel *k, int arch, const char *bytes, size_t length)
@@ -377,14 +379,14 @@ static void take_code_for(struct artifact *a, struct artifact_kernel *k, int arc
 	}
 }
 
-/* "ARCHITECTURE NAME", a new line, and the code's bytes. Where the architecture is "any", it is the same for all. */
-static void take_code(const struct simulation *sim, struct artifact *a, const struct gs_section *s)
+/* "ARCHITECTURE NAME", a new line, and the code's bytes. Where the architecture is "any", it is the same for all. as: among ours, -1: as it says. */
+static void take_code(const struct simulation *sim, struct artifact *a, const struct gs_section *s, int as)
 {
 	char *end = memchr(s->data, '\n', s->len), *space = memchr(s->data, ' ', s->len);
 	if (!end || !space || space > end)
 		return;
-	bool any = space - s->data == 3 && !memcmp(s->data, "any", 3);
-	int arch = any ? 0 : find_arch(sim, s->data, (size_t)(space - s->data));
+	bool any = as < 0 && space - s->data == 3 && !memcmp(s->data, "any", 3);
+	int arch = any ? 0 : as < 0 ? find_arch(sim, s->data, (size_t)(space - s->data)) : as;
 	*end = 0;
 	struct artifact_kernel *k = artifact_kernel(a, space + 1);
 	*end = '\n';
@@ -392,17 +394,71 @@ static void take_code(const struct simulation *sim, struct artifact *a, const st
 		take_code_for(a, k, arch, end + 1, s->len - (size_t)(end + 1 - s->data));
 }
 
+static bool has_target(const struct artifact *a, size_t arch)
+{
+	for (size_t i = 0; i < a->kernel_count; i++)
+		if (a->kernels[i].code[arch] || a->kernels[i].failure[arch])
+			return true;
+	return false;
+}
+
+/* The length of a target's name (gpu_target_name) up to what says that machine instructions are wanted, and whose; 0: it does not say so. */
+static size_t length_of_rest(const char *name, size_t length)
+{
+	static const char *const endings[] = {":machine:sass", ":sass"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(endings); i++) {
+		size_t ending = strlen(endings[i]);
+		if (length >= ending && !memcmp(name + length - ending, endings[i], ending))
+			return length - ending;
+	}
+	return 0;
+}
+
+static bool is_like(const char *name, size_t length, const char *other)
+{
+	size_t a = length_of_rest(name, length), b = length_of_rest(other, strlen(other));
+	return a && a == b && !memcmp(name, other, a);
+}
+
+/* A profile has the code that it was recorded with: where only the wish for machine code (GPUSIM_CODE) was another one, that is taken. */
+static void take_like(const struct simulation *sim, struct artifact *a, const struct gs_pack *result, size_t arch)
+{
+	const char *from = NULL;
+	size_t length = 0;
+	for (size_t i = 0; i < result->count; i++) {
+		const struct gs_section *s = &result->sections[i];
+		bool target = !strcmp(s->name, "target");
+		size_t own = strcspn(s->data, " \n");
+		if ((!target && strcmp(s->name, "code")) || (!from && !is_like(s->data, own, sim->archs[arch])))
+			continue;
+		length = from ? length : own;
+		from = from ? from : s->data;
+		if (own != length || memcmp(s->data, from, length))
+			continue;
+		if (target)
+			take_target(sim, a, s, (int)arch);
+		else
+			take_code(sim, a, s, (int)arch);
+	}
+	for (size_t i = 0; i < a->kernel_count; i++) {
+		struct artifact_kernel *k = &a->kernels[i];
+		if (strstr(sim->archs[arch], ":machine:") && k->code[arch] && !k->code[arch]->assembled && !k->selected[arch])
+			k->selected[arch] = strdup("the profile was recorded without GPUSIM_CODE=machine");
+	}
+}
+
 static void take_targets(const struct simulation *sim, struct artifact *a, const struct gs_pack *result)
 {
 	for (size_t i = 0; i < result->count; i++) {
 		const struct gs_section *s = &result->sections[i];
-		char *text = strcmp(s->name, "target") ? NULL : strdup(s->data);
-		if (text)
-			take_target(sim, a, text);
-		free(text);
-		if (!strcmp(s->name, "code"))
-			take_code(sim, a, s);
+		if (!strcmp(s->name, "target"))
+			take_target(sim, a, s, -1);
+		else if (!strcmp(s->name, "code"))
+			take_code(sim, a, s, -1);
 	}
+	for (size_t i = 0; i < sim->arch_count; i++)
+		if (!has_target(a, i))
+			take_like(sim, a, result, i);
 }
 
 static int take_host_texts(struct artifact *a, const struct gs_pack *result)

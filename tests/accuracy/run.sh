@@ -61,7 +61,7 @@ h200() { # NAME ONLY OPTION... -- PATTERN...
 
 # The same kernels as CUDA programs, beside what Nsight Compute shows.
 run_cuda() { # NAME CASES PATTERN...
-	GPUSIM_GPU=h200 GPUSIM_MEMORY=hierarchy GPUSIM_SET=$again GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/$1 LD_PRELOAD=$build/libgpusim.so \
+	GPUSIM_CODE=${code:-auto} GPUSIM_GPU=h200 GPUSIM_MEMORY=hierarchy GPUSIM_SET=$again GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/$1 LD_PRELOAD=$build/libgpusim.so \
 		"$build/kernels/cuda/host" "${@:2}" >"$work/out"
 }
 h200_cuda() {
@@ -71,6 +71,17 @@ h200_cuda() {
 			--only '*-s' "$work/cuda-more.json"
 	is_wanted h200-cuda-medium && run_cuda cuda-m "$medium" '*' &&
 		compare h200-cuda-medium "$reference/h200-cuda.csv" --cases "$medium" "$work/cuda-m.json"
+}
+
+# The same with the code that NVIDIA's assembler makes, where that is found: registers and machine instructions. Not kept: it needs the assembler.
+h200_cuda_machine() {
+	local more=kernels/more-cases.txt code=machine
+	is_wanted h200-cuda-machine && { command -v ptxas || [ -x /usr/local/cuda/bin/ptxas ]; } >"$work/out" || return
+	run_cuda machine-s "$cases" '*-s' && run_cuda machine-more "$more" '*-s' &&
+		compare h200-cuda-machine "$reference/h200-cuda.csv" --cases "$cases" --only '*-s' --without "frontier-s=$order" "$work/machine-s.json" --cases "$more" \
+			--only '*-s' "$work/machine-more.json" \
+			--within median_ns:15:46 --within warp_instructions:3:45 --within registers_per_thread:0:52
+	unset 'made[-1]'
 }
 
 # Kernels of classes that are hard to time. The other half of them is looked at only when models are done.
@@ -119,6 +130,7 @@ h200 h200-small '*-s' --within median_ns:60:27 -- '*-s'
 # The two largest would take a CPU many minutes. They are among the cases that are not run.
 h200 h200-large '*-[lm]' --within median_ns:60:28 --within load_requests:5:20 --within warp_instructions:10:26 -- '*-l' '*-m'
 h200_cuda
+h200_cuda_machine
 h200_classes
 [ -z "$keep" ] || "$here/keep.py" "$build/accuracy" "$root" "${made[@]}" || failed=$((failed + 1))
 echo "$passed passed, $failed failed"

@@ -60,6 +60,13 @@ sweep_only() {
 		python3 -c 'import csv; a, b = (float(next(csv.DictReader(open(f)))["time_ns"]) for f in ("some.csv", "all.csv")); assert 0 < a < b / 3, (a, b)'
 }
 
+# A profile that was recorded for selected code has no other. It is taken, and the report says so.
+replay_for_machine_code() {
+	"$gpusim" replay p --gpu h200 --report json --output plain 2>err && ! grep -q "machine's" plain.json &&
+		"$gpusim" replay p --gpu h200 --code machine --report json --output wished 2>err && estimates plain.json >a && estimates wished.json >b && [ -s a ] && cmp a b &&
+		grep -q "selected code instead of the machine's on h200 for collatz_some: the profile was recorded without GPUSIM_CODE=machine" wished.json
+}
+
 replay_text() { "$gpusim" replay p --gpu v100 2>text && grep -q 'v100 (' text && grep -q collatz_some text && ! grep -q 'cost:' text; }
 
 # The page is made by the command itself.
@@ -250,6 +257,7 @@ not_traced() {
 
 check 'a run is recorded' recorded
 check 'a replay has the estimates of the run' replayed_as_run
+check 'a replay for machine code takes the code of the profile' replay_for_machine_code
 check 'a replay has a text report' replay_text
 check 'a replay has a page' replay_page
 check 'a replay takes the kernels that are asked for' replay_kernels
