@@ -89,6 +89,11 @@ int cuda_set_heap_size(size_t bytes);
  * of CUDA's default streams are made of that by the interposer.
  */
 struct cuda_stream;
+/* The GPUs of the program (GPUSIM_DEVICES), and the one that this thread uses: streams that it makes are of that. They have one memory. */
+enum { CUDA_MOST_DEVICES = 16 };
+void cuda_set_device(uint32_t device);
+uint32_t cuda_current_device(void);
+uint32_t cuda_device_count(void);
 int cuda_stream_new(const char *name, struct cuda_stream **out, struct gs_error *err); /* the name is that of its lane in the timeline */
 void cuda_stream_set_priority(struct cuda_stream *s, int priority); /* of its launches in the timeline; before its first command. 0: usual */
 void cuda_stream_free(struct cuda_stream *s); /* what it has to do is still done */
@@ -139,6 +144,7 @@ struct cuda_copy {
 	const void *from;
 	size_t width, height, depth;
 	size_t to_pitch, to_slice, from_pitch, from_slice; /* bytes */
+	bool peer;    /* from one GPU of the program to another */
 	bool in_turn; /* memory of the application is read and written when the command's turn comes, whatever memory it is */
 };
 int cuda_enqueue_copy(const struct cuda_call *c, const struct cuda_copy *copy, struct gs_error *err);

@@ -100,14 +100,20 @@ int hook_cudaMemcpyAsync(void *to, const void *from, size_t bytes, int direction
 	return copy_line(to, from, bytes, direction, false, stream);
 }
 
+static int copy_peer_line(void *to, int to_device, const void *from, int from_device, size_t bytes, bool synchronous, void *stream)
+{
+	struct cuda_copy what = {.to = to, .from = from, .width = bytes, .height = 1, .depth = 1, .peer = to_device != from_device};
+	return is_device(to_device) && is_device(from_device) ? copy(&what, API_DEVICE_TO_DEVICE, synchronous, stream) : cudaErrorInvalidDevice;
+}
+
 int hook_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream)
 {
-	return to_device || from_device ? cudaErrorInvalidDevice : copy_line(to, from, bytes, API_DEVICE_TO_DEVICE, true, stream);
+	return copy_peer_line(to, to_device, from, from_device, bytes, true, stream);
 }
 
 int hook_cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream)
 {
-	return to_device || from_device ? cudaErrorInvalidDevice : copy_line(to, from, bytes, API_DEVICE_TO_DEVICE, false, stream);
+	return copy_peer_line(to, to_device, from, from_device, bytes, false, stream);
 }
 
 /* ---- several lines in one call ---- */
@@ -261,7 +267,7 @@ int hook_cudaMemcpy3DAsync(const struct api_copy3d *what, void *stream)
 
 static int copy_peer_box(const struct api_peer_copy3d *p, bool synchronous, void *stream)
 {
-	if (!p || p->from_device || p->to_device)
+	if (!p || !is_device(p->from_device) || !is_device(p->to_device))
 		return p ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
 	struct api_copy3d what = {p->from_array,  p->from_position, p->from,   p->to_array,
 	                          p->to_position, p->to,            p->extent, API_DEVICE_TO_DEVICE};

@@ -1,4 +1,4 @@
-/* The one device: its properties, settings of it, versions. */
+/* The devices, which are alike (GPUSIM_DEVICES): their properties, settings of it, versions. */
 #include "interposer/cuda/device/properties.h"
 #include "interposer/cuda/streams.h"
 
@@ -6,9 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+bool is_device(int device)
+{
+	return device >= 0 && (uint32_t)device < cuda_device_count();
+}
+
 static int check_device(int device)
 {
-	return device ? cudaErrorInvalidDevice : cudaSuccess;
+	return is_device(device) ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
 static int answer(int *out, int value)
@@ -21,17 +26,20 @@ static int answer(int *out, int value)
 
 int hook_cudaGetDeviceCount(int *count)
 {
-	return answer(count, 1);
+	return answer(count, (int)cuda_device_count());
 }
 
 int hook_cudaSetDevice(int device)
 {
-	return check_device(device);
+	int error = check_device(device);
+	if (!error)
+		cuda_set_device((uint32_t)device);
+	return error;
 }
 
 int hook_cudaGetDevice(int *device)
 {
-	return answer(device, 0);
+	return answer(device, (int)cuda_current_device());
 }
 
 int hook_cudaChooseDevice(int *device, const void *wish)
@@ -42,7 +50,7 @@ int hook_cudaChooseDevice(int *device, const void *wish)
 int hook_cudaSetValidDevices(int *devices, int count)
 {
 	for (int i = 0; devices && i < count; i++)
-		if (devices[i])
+		if (check_device(devices[i]))
 			return cudaErrorInvalidDevice;
 	return devices || count <= 0 ? cudaSuccess : cudaErrorInvalidValue;
 }
@@ -52,7 +60,7 @@ int hook_cudaSetValidDevices(int *devices, int count)
 static int get_properties(void *out, int device, int version)
 {
 	size_t unused, total = 0;
-	if (!out || device)
+	if (!out || check_device(device))
 		return out ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
 	cuda_memory_info(&unused, &total);
 	properties_fill(out, version, cuda_gpu(), total);
@@ -75,7 +83,7 @@ int hook_cudaDeviceGetAttribute(int *value, int attribute, int device)
 	int found;
 	if (!value || !properties_attribute(attribute, cuda_gpu(), &found))
 		return cudaErrorInvalidValue;
-	return device ? cudaErrorInvalidDevice : answer(value, found);
+	return check_device(device) ? cudaErrorInvalidDevice : answer(value, found);
 }
 
 /* ---- flags, limits and preferences ---- */
@@ -176,7 +184,7 @@ int hook_cudaThreadExit(void)
 int hook_cudaDeviceGetPCIBusId(char *text, int room, int device)
 {
 	char id[16];
-	int length = snprintf(id, sizeof id, "%04x:%02x:%02x.0", 0, DEVICE_PCI_BUS, 0);
+	int length = snprintf(id, sizeof id, "%04x:%02x:%02x.0", 0, DEVICE_PCI_BUS + (device > 0 ? device : 0), 0);
 	if (!text || room <= length)
 		return cudaErrorInvalidValue;
 	memcpy(text, id, (size_t)length + 1);
@@ -193,32 +201,40 @@ int hook_cudaDeviceGetByPCIBusId(int *device, const char *text)
 		if (sscanf(text, "%x:%x", &bus, &slot) < 2)
 			return cudaErrorInvalidValue;
 	}
-	return domain || bus != DEVICE_PCI_BUS || slot ? cudaErrorInvalidDevice : answer(device, 0);
+	bool known = !domain && !slot && bus >= DEVICE_PCI_BUS && is_device((int)(bus - DEVICE_PCI_BUS));
+	return known ? answer(device, (int)(bus - DEVICE_PCI_BUS)) : cudaErrorInvalidDevice;
 }
 
 int hook_cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
 	int error = check_device(device);
 	error = error ? error : check_device(peer);
-	return error ? error : answer(can, 0);
+	return error ? error : answer(can, device != peer);
 }
+
+static atomic_bool peers[CUDA_MOST_DEVICES][CUDA_MOST_DEVICES]; /* from the first, the second can be reached */
 
 /* A device is no peer of itself. */
 int hook_cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-	(void)peer;
-	return flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice;
+	if (flags || !is_device(peer) || (uint32_t)peer == cuda_current_device())
+		return flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice;
+	return atomic_exchange(&peers[cuda_current_device()][peer], true) ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess;
 }
 
 int hook_cudaDeviceDisablePeerAccess(int peer)
 {
-	return peer ? cudaErrorInvalidDevice : cudaErrorPeerAccessNotEnabled;
+	if (!is_device(peer))
+		return cudaErrorInvalidDevice;
+	return atomic_exchange(&peers[cuda_current_device()][peer], false) ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
 }
 
 int hook_cudaDeviceGetP2PAttribute(int *value, int attribute, int from, int to)
 {
-	(void)attribute, (void)from, (void)to;
-	return value ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+	enum { ACCESS_SUPPORTED = 2 };
+	if (!value || !is_device(from) || !is_device(to) || from == to)
+		return value ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+	return answer(value, attribute == ACCESS_SUPPORTED);
 }
 
 int hook_cudaCtxResetPersistingL2Cache(void)

@@ -65,7 +65,7 @@ int hook_cudaFuncSetAttribute(const void *function, int attribute, int value)
 
 int hook_cudaKernelSetAttributeForDevice(const void *kernel, int attribute, int value, int device)
 {
-	return device ? cudaErrorInvalidDevice : hook_cudaFuncSetAttribute(kernel, attribute, value);
+	return !is_device(device) ? cudaErrorInvalidDevice : hook_cudaFuncSetAttribute(kernel, attribute, value);
 }
 
 /* Preferences: they change nothing here. */

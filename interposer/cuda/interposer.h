@@ -16,6 +16,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+bool is_device(int device); /* devices.c: of the program's */
+
 #define API_LIST(...) __VA_ARGS__
 /* More parameters, and arguments for them, of a function that may have them. Those that it has not are what happens to be there. */
 #define API_MORE uintptr_t more1, uintptr_t more2, uintptr_t more3, uintptr_t more4, uintptr_t more5, uintptr_t more6

@@ -53,7 +53,7 @@ static bool pool_exists(const void *handle)
 
 int hook_cudaDeviceGetDefaultMemPool(void **pool, int device)
 {
-	if (!pool || device)
+	if (!pool || !is_device(device))
 		return pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
 	*pool = &default_pool;
 	return cudaSuccess;
@@ -61,7 +61,7 @@ int hook_cudaDeviceGetDefaultMemPool(void **pool, int device)
 
 int hook_cudaDeviceGetMemPool(void **pool, int device)
 {
-	if (!pool || device)
+	if (!pool || !is_device(device))
 		return pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
 	pthread_mutex_lock(&lock);
 	*pool = current;
@@ -71,8 +71,8 @@ int hook_cudaDeviceGetMemPool(void **pool, int device)
 
 int hook_cudaDeviceSetMemPool(int device, void *pool)
 {
-	if (device || !pool_exists(pool))
-		return device ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+	if (!is_device(device) || !pool_exists(pool))
+		return !is_device(device) ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
 	pthread_mutex_lock(&lock);
 	current = pool;
 	pthread_mutex_unlock(&lock);

@@ -12,6 +12,7 @@ struct application_stream {
 	int priority;
 	unsigned long long id;
 	bool blocking, legacy;
+	uint32_t device;
 	pthread_mutex_t turn;    /* held while a command that the caller does not wait for is enqueued */
 	struct cuda_event *last; /* of the last such command, or NULL */
 	/* How many there were; and between this stream and the legacy one: for how many of these a command of the legacy stream waits, and
@@ -23,7 +24,7 @@ struct application_stream {
 
 /* Everything below, `last` and `users` of all streams. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct application_stream *streams, *legacy;
+static struct application_stream *streams, *legacy[CUDA_MOST_DEVICES];
 static unsigned long long stream_count;
 /* What destroyed blocking streams still have to do. */
 static struct cuda_event **orphans;
@@ -54,6 +55,7 @@ static struct application_stream *new_stream(const char *name, unsigned flags, i
 	s->id = id;
 	s->blocking = !(flags & API_STREAM_NON_BLOCKING);
 	s->users = 1;
+	s->device = cuda_current_device();
 	pthread_mutex_init(&s->turn, NULL);
 	pthread_mutex_lock(&lock);
 	s->next = streams;
@@ -140,12 +142,12 @@ static struct application_stream *legacy_stream(void)
 	static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 	pthread_mutex_lock(&making);
 	pthread_mutex_lock(&lock);
-	struct application_stream *s = legacy;
+	struct application_stream *s = legacy[cuda_current_device()];
 	pthread_mutex_unlock(&lock);
 	if (!s && (s = new_stream("default stream", 0, 0))) {
 		pthread_mutex_lock(&lock);
 		s->legacy = true;
-		legacy = s;
+		legacy[cuda_current_device()] = s;
 		pthread_mutex_unlock(&lock);
 	}
 	pthread_mutex_unlock(&making);
@@ -209,7 +211,7 @@ static bool add_wait(struct ordered_command *c, struct cuda_event *event)
 /* Whether a command of s has to wait for what o does. What has happened here may still run in simulated time, so it is waited for once. */
 static bool implies_wait(struct application_stream *s, struct application_stream *o)
 {
-	if (o == s || !o->blocking || !s->blocking || (!s->legacy && !o->legacy) || !o->last)
+	if (o == s || o->device != s->device || !o->blocking || !s->blocking || (!s->legacy && !o->legacy) || !o->last)
 		return false;
 	unsigned long long *waits = s->legacy ? &o->legacy_waits : &s->waits_for_legacy;
 	bool known = *waits == o->commands;
@@ -419,7 +421,7 @@ static bool others_idle(const struct application_stream *s)
 	bool idle = true;
 	pthread_mutex_lock(&lock);
 	for (struct application_stream *o = s->legacy ? streams : NULL; o; o = o->next)
-		idle = idle && (!o->blocking || !o->last || cuda_event_done(o->last));
+		idle = idle && (o->device != s->device || !o->blocking || !o->last || cuda_event_done(o->last));
 	pthread_mutex_unlock(&lock);
 	return idle;
 }

@@ -348,6 +348,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, link_gbps, "GB/s", 0.001, 1000000, GPU_REQUIRED, "peak bandwidth to the host, one direction")          \
 	X(REAL, link_both_gbps, "GB/s", 0, 1000000, GPU_DEFAULT("0"), "the same of both directions together; 0: twice link_gbps") \
 	X(REAL, link_latency_ns, "ns", 0, 1e9, GPU_REQUIRED, "shortest transfer between host and GPU")          \
+	X(REAL, peer_gbps, "GB/s", 0, 1000000, GPU_DEFAULT("0"), "from one GPU to another, one direction; 0: as link_gbps, over the host's bus") \
+	X(REAL, peer_latency_ns, "ns", 0, 1e9, GPU_DEFAULT("0"), "shortest such copy, where peer_gbps is given")   \
 	GPU_ENERGY(X)
 
 #define GPU_FIELD_TEXT(key) char key[GPU_TEXT_SIZE];

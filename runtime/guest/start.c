@@ -89,6 +89,18 @@ static void read_options(void)
 	simulation.cc_environment = make_cc_environment();
 }
 
+/* POCL has as many devices as this variable names. It reads it when the program first asks for platforms, which is after this. */
+static void ask_for_devices(void)
+{
+	uint64_t wanted = simulation.options.devices.number;
+	struct gs_buf list = {0};
+	for (uint64_t i = 0; i < wanted && i < SCHEDULE_DEVICES; i++)
+		gs_buf_puts(&list, i ? " pthread" : "pthread");
+	if (wanted > 1 && !list.failed)
+		setenv("POCL_DEVICES", list.data, 0);
+	gs_buf_free(&list);
+}
+
 /* ---- fork and exit ---- */
 
 /* A child has none of our threads and none of the driver's. It passes calls on and reports nothing. */
@@ -124,6 +136,7 @@ void runtime_start(void)
 	load_targets(&simulation);
 	choose_model(&simulation);
 	record_all_targets(&simulation);
+	ask_for_devices();
 	cache_setup(simulation.options.cache_dir.text, simulation.options.cache_size.number);
 	if (before)
 		uselocale(before);

@@ -132,6 +132,11 @@ static void add_overlap(struct text *t)
 		if (totals.busy < 0.999 * totals.commands)
 			text_line(t, 2, "%s: launches and copies overlap: busy for %s, not %s", t->sim->targets[g].gpu.name,
 			          show_time(busy, totals.busy), show_time(all, totals.commands));
+		for (uint32_t d = 0; d < timeline->schedule.device_count && timeline->schedule.device_count > 1; d++) {
+			struct schedule_totals one = schedule_device_totals(&timeline->schedule, g, d);
+			text_line(t, 2, "%s, GPU %u of %u: busy for %s of %s", t->sim->targets[g].gpu.name, d, timeline->schedule.device_count, show_time(busy, one.busy),
+			          show_time(all, one.program));
+		}
 	}
 	pthread_mutex_unlock(&timeline->lock);
 }

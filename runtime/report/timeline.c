@@ -30,20 +30,22 @@ static void add_times(struct gs_buf *b, const struct schedule_command *c, size_t
 	json_end(b, "],");
 }
 
-static void add_command(struct gs_buf *b, const struct schedule_command *c, size_t target_count)
+static void add_command(struct gs_buf *b, const struct schedule_command *c, const struct schedule *s)
 {
 	gs_buf_puts(b, "{");
 	json_add_count(b, "id", c->id);
 	json_add_string(b, "kind", c->what);
 	json_add_string(b, "kernel", c->name ? c->name : "");
 	json_add_count(b, "queue", c->queue->index);
+	if (s->device_count > 1)
+		json_add_count(b, "gpu", c->queue->device);
 	json_add_count(b, "thread", c->thread->index);
 	json_add_count(b, "size_bytes", c->size_bytes);
 	gs_buf_puts(b, "\"after\":[");
 	for (size_t i = 0; i < c->after_count; i++)
 		gs_buf_printf(b, "%llu,", (unsigned long long)c->after[i]->id);
 	json_end(b, "],");
-	add_times(b, c, target_count);
+	add_times(b, c, s->target_count);
 	json_end(b, "},\n");
 }
 
@@ -61,6 +63,24 @@ static void add_totals(struct gs_buf *b, const struct schedule *s)
 	json_end(b, "],");
 }
 
+/* By target, then by GPU; nothing where the program has one. */
+static void add_devices(struct gs_buf *b, const struct schedule *s)
+{
+	gs_buf_puts(b, "\"gpus\":[");
+	for (size_t t = 0; t < s->target_count && s->device_count > 1; t++) {
+		gs_buf_puts(b, "[");
+		for (uint32_t d = 0; d < s->device_count; d++) {
+			struct schedule_totals totals = schedule_device_totals(s, t, d);
+			gs_buf_puts(b, "{");
+			json_add_number(b, "busy_ns", totals.busy);
+			json_add_number(b, "commands_ns", totals.commands);
+			json_end(b, "},");
+		}
+		json_end(b, "],");
+	}
+	json_end(b, "],");
+}
+
 void json_timeline(struct gs_buf *b, struct timeline *timeline)
 {
 	enum { MOST_SHOWN = 20000 };
@@ -71,7 +91,7 @@ void json_timeline(struct gs_buf *b, struct timeline *timeline)
 		if (!c->engine || !c->queue || !c->replayed)
 			continue;
 		if (shown++ < MOST_SHOWN)
-			add_command(b, c, timeline->schedule.target_count);
+			add_command(b, c, &timeline->schedule);
 		else
 			omitted++;
 	}
@@ -79,6 +99,7 @@ void json_timeline(struct gs_buf *b, struct timeline *timeline)
 		b->len--; /* the line's end, so that the comma goes */
 	json_end(b, "],");
 	add_totals(b, &timeline->schedule);
+	add_devices(b, &timeline->schedule);
 	pthread_mutex_unlock(&timeline->lock);
 	json_add_count(b, "omitted", omitted);
 	json_end(b, "},\n");

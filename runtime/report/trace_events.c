@@ -76,26 +76,33 @@ static void add_arrow(struct gs_buf *b, const struct schedule_command *c, size_t
 	add_arrow_end(b, "\"f\",\"bp\":\"e\"", target, lane_of(c), t->start, id);
 }
 
+/* "GPU 1, " where the program has several. */
+static const char *gpu_prefix(const struct schedule *s, const struct schedule_queue *q, char text[24])
+{
+	snprintf(text, 24, s->device_count > 1 ? "GPU %u, " : "", q->device);
+	return text;
+}
+
 static const char *const engine_names[ENGINE_COUNT] = {"", "launches", "copies to the GPU", "copies from the GPU"};
 
 /* Lanes beside the first of an out-of-order queue, where it has any. */
 static void add_more_lanes(struct gs_buf *b, const struct schedule *schedule, const struct schedule_queue *q, size_t target)
 {
 	uint32_t most[ENGINE_COUNT] = {0};
-	char name[128];
+	char name[128], gpu[24];
 	for (const struct schedule_command *c = schedule->first; c && !q->in_order; c = c->next)
 		if (c->queue == q && c->lane > most[c->engine])
 			most[c->engine] = c->lane;
 	for (uint32_t e = ENGINE_COMPUTE; e < ENGINE_COUNT; e++)
 		for (uint32_t lane = 1; lane <= most[e]; lane++) {
-			snprintf(name, sizeof name, "queue %u: %s (%u)", q->index, engine_names[e], lane + 1);
+			snprintf(name, sizeof name, "%squeue %u: %s (%u)", gpu_prefix(schedule, q, gpu), q->index, engine_names[e], lane + 1);
 			add_metadata(b, target, QUEUE_LANES + (q->index * ENGINE_COUNT + e) * SCHEDULE_LANES + lane, "thread_name", name);
 		}
 }
 
 static void add_lanes(struct gs_buf *b, const struct schedule *schedule, const struct gpu *gpu, size_t target)
 {
-	char name[128];
+	char name[128], prefix[24];
 	snprintf(name, sizeof name, "%s (%s)", gpu->name, gpu->title);
 	add_metadata(b, target, 0, "process_name", name);
 	for (const struct schedule_thread *t = schedule->threads; t; t = t->next) {
@@ -104,9 +111,9 @@ static void add_lanes(struct gs_buf *b, const struct schedule *schedule, const s
 	}
 	for (const struct schedule_queue *q = schedule->queues; q; q = q->next) {
 		for (uint32_t e = ENGINE_COMPUTE; e < ENGINE_COUNT; e++) {
-			snprintf(name, sizeof name, "queue %u: %s", q->index, engine_names[e]);
+			snprintf(name, sizeof name, "%squeue %u: %s", gpu_prefix(schedule, q, prefix), q->index, engine_names[e]);
 			if (*q->name)
-				snprintf(name, sizeof name, "%s: %s", q->name, engine_names[e]);
+				snprintf(name, sizeof name, "%s%s: %s", gpu_prefix(schedule, q, prefix), q->name, engine_names[e]);
 			add_metadata(b, target, QUEUE_LANES + (q->index * ENGINE_COUNT + e) * SCHEDULE_LANES, "thread_name", name);
 		}
 		add_more_lanes(b, schedule, q, target);

@@ -7,7 +7,7 @@
 
 int schedule_start(struct schedule *s, size_t target_count)
 {
-	*s = (struct schedule){.target_count = target_count, .gpus = calloc(target_count + 1, sizeof *s->gpus)};
+	*s = (struct schedule){.target_count = target_count, .device_count = 1, .gpus = calloc(target_count * SCHEDULE_DEVICES + 1, sizeof *s->gpus)};
 	for (size_t t = 0; t < target_count && s->gpus; t++)
 		schedule_limit(s, t, (struct schedule_limits){UINT32_MAX, 2, 1, 0});
 	return s->gpus ? 0 : -1;
@@ -24,12 +24,20 @@ struct schedule_limits schedule_limits_of(const struct gpu *gpu)
 	};
 }
 
+static struct schedule_gpu *gpu_of(const struct schedule *s, size_t target, uint32_t device)
+{
+	return &s->gpus[target * SCHEDULE_DEVICES + device];
+}
+
 void schedule_limit(struct schedule *s, size_t target, struct schedule_limits limits)
 {
-	s->gpus[target].sharing.most = limits.launches;
-	s->gpus[target].sharing.bank_time = limits.bank_time;
-	s->gpus[target].one_copy = limits.copies == 1;
-	s->gpus[target].second_copy = limits.second_copy;
+	for (uint32_t d = 0; d < SCHEDULE_DEVICES; d++) {
+		struct schedule_gpu *gpu = gpu_of(s, target, d);
+		gpu->sharing.most = limits.launches;
+		gpu->sharing.bank_time = limits.bank_time;
+		gpu->one_copy = limits.copies == 1;
+		gpu->second_copy = limits.second_copy;
+	}
 }
 
 void schedule_free(struct schedule *s)
@@ -49,8 +57,8 @@ void schedule_free(struct schedule *s)
 		free(t->clock);
 		free(t);
 	}
-	for (size_t t = 0; t < s->target_count && s->gpus; t++)
-		sharing_free(&s->gpus[t].sharing);
+	for (size_t i = 0; i < s->target_count * SCHEDULE_DEVICES && s->gpus; i++)
+		sharing_free(&s->gpus[i].sharing);
 	free(s->gpus);
 	*s = (struct schedule){0};
 }
@@ -72,6 +80,12 @@ struct schedule_queue *schedule_queue(struct schedule *s, const void *handle, bo
 	q->next = s->queues;
 	s->queues = q;
 	return q;
+}
+
+void schedule_queue_device(struct schedule *s, struct schedule_queue *q, uint32_t device)
+{
+	q->device = device < SCHEDULE_DEVICES ? device : SCHEDULE_DEVICES - 1;
+	s->device_count = q->device >= s->device_count ? q->device + 1 : s->device_count;
 }
 
 /* A thread begins where the latest of the others is: one of them has started it. */
@@ -208,7 +222,7 @@ static double copy_end(double start, double duration, double other_end, double s
 
 static void start_copy(struct schedule *s, struct schedule_command *c, size_t t, double ready)
 {
-	struct schedule_gpu *gpu = &s->gpus[t];
+	struct schedule_gpu *gpu = gpu_of(s, t, c->queue->device);
 	enum command_engine engine = gpu->one_copy ? ENGINE_TO_GPU : c->engine;
 	enum command_engine other = engine == ENGINE_TO_GPU ? ENGINE_FROM_GPU : ENGINE_TO_GPU;
 	double start = later(ready, gpu->copies_end[engine]);
@@ -231,21 +245,37 @@ static void start_command(struct schedule *s, struct start turn, size_t t)
 		finish(c, t, turn.ready, turn.ready);
 	else if (c->engine != ENGINE_COMPUTE)
 		start_copy(s, c, t, turn.ready);
-	else if (sharing_add(&s->gpus[t].sharing, c, at->duration, &at->demand, c->queue->priority, turn.ready))
+	else if (sharing_add(&gpu_of(s, t, c->queue->device)->sharing, c, at->duration, &at->demand, c->queue->priority, turn.ready))
 		c->queue->places[t].running++;
 	else /* memory is short */
 		finish(c, t, turn.ready, turn.ready + at->duration);
 	leave_head(&c->queue->places[t], t);
 }
 
-static void end_launch(struct schedule *s, size_t t)
+static void end_launch(struct sharing *sharing, size_t t)
 {
 	struct shared_launch ended;
-	if (!sharing_step(&s->gpus[t].sharing, &ended))
+	if (!sharing_step(sharing, &ended))
 		return;
 	struct schedule_command *c = ended.what;
 	c->queue->places[t].running--;
 	finish(c, t, ended.start, ended.end);
+}
+
+/* The GPU that changes first. */
+static struct sharing *next_change(const struct schedule *s, size_t t, double *change)
+{
+	struct sharing *first = &gpu_of(s, t, 0)->sharing;
+	*change = sharing_next(first);
+	for (uint32_t d = 1; d < s->device_count; d++) {
+		struct sharing *other = &gpu_of(s, t, d)->sharing;
+		double at = sharing_next(other);
+		if (at < *change) {
+			*change = at;
+			first = other;
+		}
+	}
+	return first;
 }
 
 /* Until the command is done; NULL: everything. Earlier changes come first. What ends makes room for what starts at that time. */
@@ -253,9 +283,10 @@ static void run_until(struct schedule *s, const struct schedule_command *goal, s
 {
 	while (!goal || goal->times[t].state != COMMAND_DONE) {
 		struct start turn = next_turn(s, t);
-		double change = sharing_next(&s->gpus[t].sharing);
+		double change;
+		struct sharing *sharing = next_change(s, t, &change);
 		if (!isinf(change) && (!turn.command || change <= turn.ready))
-			end_launch(s, t);
+			end_launch(sharing, t);
 		else if (turn.command)
 			start_command(s, turn, t);
 		else

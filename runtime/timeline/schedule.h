@@ -8,6 +8,7 @@
  *   a command may start     when its call was made, and what it waits for has ended (the events of its list; in an in-order
  *                           queue the command before it). Commands that may start are taken in the order of that time
  *   launches, and copies within the GPU's memory: share the GPU (sharing.h)
+ *   several GPUs:           queues of different ones have nothing in common but the host and events; each has its own link
  *   copies to and from it:  one at a time in each direction, or at all where the GPU has one engine for both. One that begins
  *                           beside another gets what the link has left
  *
@@ -26,6 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { SCHEDULE_DEVICES = 16 }; /* GPUs of a program, at most; those beyond share the last */
 enum { CALL_NS = 5000 }; /* an enqueue on a GPU's driver: a few microseconds */
 
 enum command_engine { ENGINE_NONE, ENGINE_COMPUTE, ENGINE_TO_GPU, ENGINE_FROM_GPU, ENGINE_COUNT };
@@ -55,6 +57,7 @@ struct schedule_queue {
 	uint32_t index;
 	bool in_order;
 	int priority; /* as in struct shared_launch */
+	uint32_t device; /* which of the program's GPUs, below SCHEDULE_DEVICES */
 	struct schedule_command *last;
 	struct queue_place places[]; /* per target */
 };
@@ -109,7 +112,8 @@ struct schedule {
 	struct schedule_queue *queues;
 	struct schedule_thread *threads;
 	size_t count;
-	struct schedule_gpu *gpus; /* per target */
+	uint32_t device_count; /* GPUs that queues are of; at least 1 */
+	struct schedule_gpu *gpus; /* SCHEDULE_DEVICES per target */
 };
 
 /* The schedule of a run; the guest's side logs commands in it (runtime/guest/launches/timeline.c). */
@@ -124,8 +128,10 @@ int schedule_start(struct schedule *s, size_t target_count);
 struct schedule_limits schedule_limits_of(const struct gpu *gpu);
 void schedule_limit(struct schedule *s, size_t target, struct schedule_limits limits); /* else there are none */
 void schedule_free(struct schedule *s);
-/* NULL when memory is short. */
+/* NULL when memory is short. A new queue is of device 0. */
 struct schedule_queue *schedule_queue(struct schedule *s, const void *handle, bool in_order);
+/* Before its first command. */
+void schedule_queue_device(struct schedule *s, struct schedule_queue *q, uint32_t device);
 struct schedule_thread *schedule_thread(struct schedule *s, uint64_t id);
 /* A new command at the end of the log, not resolved; the caller fills in the rest. */
 struct schedule_command *schedule_add(struct schedule *s, const char *what, const char *name);

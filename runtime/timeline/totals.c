@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { ALL_DEVICES = SCHEDULE_DEVICES };
+
 struct command_span {
 	double start, end;
 	struct schedule_command *command;
@@ -18,13 +20,13 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Launches and copies whose times are known; NULL: none, or memory is short. */
-static struct command_span *spans_of(const struct schedule *s, size_t target, size_t *count)
+static struct command_span *spans_of(const struct schedule *s, size_t target, uint32_t device, size_t *count)
 {
 	struct command_span *spans = s->count ? malloc(s->count * sizeof *spans) : NULL;
 	*count = 0;
 	for (struct schedule_command *c = spans ? s->first : NULL; c; c = c->next) {
 		const struct command_times *t = &c->times[target];
-		if (c->engine && c->queue && t->state == COMMAND_DONE && !isnan(t->duration))
+		if (c->engine && c->queue && (device == ALL_DEVICES || c->queue->device == device) && t->state == COMMAND_DONE && !isnan(t->duration))
 			spans[(*count)++] = (struct command_span){t->start, t->end, c};
 	}
 	if (spans)
@@ -32,12 +34,12 @@ static struct command_span *spans_of(const struct schedule *s, size_t target, si
 	return spans;
 }
 
-struct schedule_totals schedule_totals(const struct schedule *s, size_t target)
+struct schedule_totals schedule_device_totals(const struct schedule *s, size_t target, uint32_t device)
 {
 	struct schedule_totals totals = {0};
 	double reached = 0, first = INFINITY, last = 0;
 	size_t count;
-	struct command_span *spans = spans_of(s, target, &count);
+	struct command_span *spans = spans_of(s, target, device, &count);
 	for (size_t i = 0; i < count; i++) {
 		double from = spans[i].start > reached ? spans[i].start : reached;
 		totals.commands += spans[i].end - spans[i].start;
@@ -52,6 +54,11 @@ struct schedule_totals schedule_totals(const struct schedule *s, size_t target)
 	totals.program = last > first ? last - first : 0;
 	free(spans);
 	return totals;
+}
+
+struct schedule_totals schedule_totals(const struct schedule *s, size_t target)
+{
+	return schedule_device_totals(s, target, ALL_DEVICES);
 }
 
 static void choose_lanes(struct command_span *spans, size_t count, const struct schedule_queue *q, enum command_engine engine)
@@ -70,7 +77,7 @@ static void choose_lanes(struct command_span *spans, size_t count, const struct 
 void schedule_lanes(struct schedule *s, size_t target)
 {
 	size_t count;
-	struct command_span *spans = spans_of(s, target, &count);
+	struct command_span *spans = spans_of(s, target, ALL_DEVICES, &count);
 	for (struct schedule_queue *q = s->queues; q; q = q->next)
 		for (int engine = ENGINE_COMPUTE; engine < ENGINE_COUNT && !q->in_order; engine++)
 			choose_lanes(spans, count, q, (enum command_engine)engine);

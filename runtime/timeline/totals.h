@@ -13,6 +13,8 @@ struct schedule_totals {
 
 /* Of commands that are done. */
 struct schedule_totals schedule_totals(const struct schedule *s, size_t target);
+/* The same of one of the program's GPUs; `program` is that of all. */
+struct schedule_totals schedule_device_totals(const struct schedule *s, size_t target, uint32_t device);
 /* Gives each command of an out-of-order queue the first lane in which it overlaps with no other of its engine on this target. */
 enum { SCHEDULE_LANES = 128 };
 void schedule_lanes(struct schedule *s, size_t target);

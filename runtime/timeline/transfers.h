@@ -13,6 +13,7 @@ enum transfer_kind {
 	TRANSFER_FILL,
 	TRANSFER_MAP,   /* brings the device's contents to the host */
 	TRANSFER_UNMAP, /* takes what the host may have written back */
+	TRANSFER_PEER,  /* from one GPU of the program to another */
 	TRANSFER_KINDS
 };
 

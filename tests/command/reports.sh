@@ -271,6 +271,17 @@ wrong_files_are_told() {
 		! "$gpusim" annotate missing.json 2>err && grep -q 'missing.json' err
 }
 
+# Three GPUs: a launch that fills one does not wait for those of the others.
+several_gpus() {
+	[ "$(GPUSIM_DEVICES=3 GPUSIM_REPORT=text,json,trace GPUSIM_OUTPUT=several preloaded "$build/tests/guest/several" 2>err)" = "several: 3 ok" ] &&
+		grep -q 'gtx480, GPU 2 of 3: busy for' err && grep -q 'GPU 2, queue' several.trace.json && python3 "$root/tests/command/reports/trace.py" several.trace.json &&
+		python3 "$root/tests/command/reports/schema.py" "$root/docs/report.schema.json" several.json &&
+		holds several.json 'sorted(c["gpu"] for c in r["timeline"]["commands"] if c["kind"] == "launch") == [0, 0, 1, 1, 2, 2] and len(r["timeline"]["gpus"][0]) == 3' &&
+		holds several.json 'all(abs(c["times"][0][1] - c["times"][0][0] - r["launches"][0]["estimates"][0]["time_ns"]) < 0.05 * r["launches"][0]["estimates"][0]["time_ns"] for c in r["timeline"]["commands"] if c["kind"] == "launch")' &&
+		[ "$(GPUSIM_REPORT=json GPUSIM_OUTPUT=one preloaded "$build/tests/guest/several" 2>err)" = "several: 1 ok" ] &&
+		holds one.json 'r["timeline"]["gpus"] == [] and not any("gpu" in c for c in r["timeline"]["commands"])'
+}
+
 # Idle power for the whole time, and a nJ for each instruction of the fma pipe; nothing where the description has no energies.
 energy_is_told() {
 	GPUSIM_REPORT=text,json,csv GPUSIM_OUTPUT=energy GPUSIM_GPU=h200 GPUSIM_TEXT=verbose \
@@ -315,6 +326,7 @@ check "show tells units apart" show_tells_units_apart
 check "lines tell what ran" lines_tell_what_ran
 check "the timeline keeps the queue's order" timeline_keeps_the_order
 check "launches that overlap are shown so" overlap_shows
+check "several GPUs have lanes and times of their own" several_gpus
 check "diff says what and why" diff_says_why
 check "diff compares like with like" diff_compares_like_with_like
 check "annotate shows heat in 100 columns" annotate_shows_heat

@@ -1,4 +1,5 @@
-/* Contexts. There is one device, and what it holds belongs to all of them, so that a context is little more than something to be current. */
+/* Contexts. The devices have one memory, and what it holds belongs to all contexts, so that one is little more than something
+ * to be current: its device is the thread's then. */
 #include "interposer/cuda/driver/driver.h"
 
 #include <pthread.h>
@@ -11,6 +12,7 @@ struct driver_context {
 	unsigned flags;
 	unsigned long long id;
 	struct driver_context *next;
+	int device;
 };
 
 /* The contexts of a thread, the current one first. */
@@ -21,9 +23,9 @@ struct context_stack {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below but the stacks */
 static struct driver_context *contexts;
-static struct driver_context primary = {.id = 1};
-static unsigned primary_users;
-static unsigned long long context_count = 1;
+static struct driver_context primary[CUDA_MOST_DEVICES]; /* ids from 1 on */
+static unsigned primary_users[CUDA_MOST_DEVICES];
+static unsigned long long context_count = CUDA_MOST_DEVICES;
 static atomic_bool initialised;
 static __thread struct context_stack *stack;
 
@@ -54,7 +56,7 @@ static bool is_listed(const struct driver_context *c)
 	const struct driver_context *at = contexts;
 	while (at && at != c)
 		at = at->next;
-	return c && (at || c == &primary);
+	return c && (at || (c >= primary && c < primary + CUDA_MOST_DEVICES));
 }
 
 bool context_exists(const struct driver_context *c)
@@ -65,11 +67,26 @@ bool context_exists(const struct driver_context *c)
 	return exists;
 }
 
+static struct driver_context *primary_of(int device)
+{
+	primary[device].id = 1 + (unsigned long long)device;
+	primary[device].device = device;
+	return &primary[device];
+}
+
+/* The thread's device is that of its current context. */
+static int use_current(void)
+{
+	if (stack && stack->context)
+		cuda_set_device((uint32_t)stack->context->device);
+	return cudaSuccess;
+}
+
 /* A thread that has used the runtime has the primary context. */
 struct driver_context *context_current(void)
 {
 	if (!stack)
-		return entry_runtime_used() ? &primary : NULL;
+		return entry_runtime_used() ? primary_of((int)cuda_current_device()) : NULL;
 	return stack->context && context_exists(stack->context) ? stack->context : NULL;
 }
 
@@ -86,7 +103,7 @@ int context_push(struct driver_context *c)
 		return context_exists(c) ? cudaErrorMemoryAllocation : cudaErrorDeviceUninitialized;
 	*s = (struct context_stack){c, stack};
 	stack = s;
-	return cudaSuccess;
+	return use_current();
 }
 
 int context_pop(struct driver_context **out)
@@ -98,7 +115,7 @@ int context_pop(struct driver_context **out)
 		*out = s->context;
 	stack = s->below;
 	free(s);
-	return cudaSuccess;
+	return use_current();
 }
 
 /* Replaces the current one. */
@@ -110,19 +127,19 @@ int context_set(struct driver_context *c)
 		stack->context = c;
 	else if (stack)
 		return context_pop(NULL);
-	return c && !stack ? context_push(c) : cudaSuccess;
+	return c && !stack ? context_push(c) : use_current();
 }
 
 int context_create(struct driver_context **out, unsigned flags, int device)
 {
-	int error = !out ? cudaErrorInvalidValue : device ? cudaErrorInvalidDevice : check_flags(flags);
+	int error = !out ? cudaErrorInvalidValue : !is_device(device) ? cudaErrorInvalidDevice : check_flags(flags);
 	if (error)
 		return error;
 	struct driver_context *c = calloc(1, sizeof *c);
 	if (!c)
 		return cudaErrorMemoryAllocation;
 	pthread_mutex_lock(&lock);
-	*c = (struct driver_context){flags, ++context_count, contexts};
+	*c = (struct driver_context){flags, ++context_count, contexts, device};
 	contexts = c;
 	pthread_mutex_unlock(&lock);
 	*out = c;
@@ -170,44 +187,44 @@ int context_id(const struct driver_context *c, unsigned long long *id)
 
 int primary_retain(struct driver_context **out, int device)
 {
-	if (!out || device)
+	if (!out || !is_device(device))
 		return out ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
 	pthread_mutex_lock(&lock);
-	primary_users++;
+	primary_users[device]++;
 	pthread_mutex_unlock(&lock);
-	*out = &primary;
+	*out = primary_of(device);
 	return cudaSuccess;
 }
 
 int primary_release(int device)
 {
-	if (device)
+	if (!is_device(device))
 		return cudaErrorInvalidDevice;
 	pthread_mutex_lock(&lock);
-	bool used = primary_users > 0;
-	primary_users -= used;
+	bool used = primary_users[device] > 0;
+	primary_users[device] -= used;
 	pthread_mutex_unlock(&lock);
 	return used ? cudaSuccess : cudaErrorDeviceUninitialized;
 }
 
 int primary_set_flags(int device, unsigned flags)
 {
-	int error = device ? cudaErrorInvalidDevice : check_flags(flags);
+	int error = !is_device(device) ? cudaErrorInvalidDevice : check_flags(flags);
 	if (error)
 		return error;
 	pthread_mutex_lock(&lock);
-	primary.flags = flags;
+	primary[device].flags = flags;
 	pthread_mutex_unlock(&lock);
 	return cudaSuccess;
 }
 
 int primary_state(int device, unsigned *flags, int *active)
 {
-	if (device || !flags || !active)
-		return device ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+	if (!is_device(device) || !flags || !active)
+		return !is_device(device) ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
 	pthread_mutex_lock(&lock);
-	*flags = primary.flags;
-	*active = primary_users > 0 || entry_runtime_used();
+	*flags = primary[device].flags;
+	*active = primary_users[device] > 0 || entry_runtime_used();
 	pthread_mutex_unlock(&lock);
 	return cudaSuccess;
 }
@@ -216,8 +233,8 @@ int primary_state(int device, unsigned *flags, int *active)
 
 int device_name(char *name, int room, int device)
 {
-	if (device || !name || room < 1)
-		return device ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+	if (!is_device(device) || !name || room < 1)
+		return !is_device(device) ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
 	snprintf(name, (size_t)room, "%s", cuda_gpu()->title);
 	return cudaSuccess;
 }
@@ -226,16 +243,16 @@ int device_name(char *name, int room, int device)
 int device_uuid(void *uuid, int device)
 {
 	const struct gpu *g = cuda_gpu();
-	uint64_t words[2] = {gs_hash(g->name, strlen(g->name)), gs_hash(g->title, strlen(g->title))};
-	if (device || !uuid)
-		return device ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+	uint64_t words[2] = {gs_hash(g->name, strlen(g->name)), gs_hash(g->title, strlen(g->title)) + (uint64_t)device};
+	if (!is_device(device) || !uuid)
+		return !is_device(device) ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
 	memcpy(uuid, words, sizeof words);
 	return cudaSuccess;
 }
 
 int device_memory(size_t *bytes, int device)
 {
-	return device || !bytes ? device ? cudaErrorInvalidDevice : cudaErrorInvalidValue : hook_cudaMemGetInfo(NULL, bytes);
+	return !is_device(device) || !bytes ? !is_device(device) ? cudaErrorInvalidDevice : cudaErrorInvalidValue : hook_cudaMemGetInfo(NULL, bytes);
 }
 
 int device_capability(int *major, int *minor, int device)

@@ -5,6 +5,7 @@
 #include "runtime/guest/cuda/faults.h"
 #include "runtime/guest/cuda/memory.h"
 #include "runtime/guest/cuda/prints.h"
+#include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/support/memory_log.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ int call_begin(struct call_log *l, const struct cuda_call *call, struct cuda_com
 	*l = (struct call_log){.call = call, .blocking = call->blocking};
 	l->timeline = (struct stream_call){.stream = call->stream, .name = call->stream->name, .begin_ns = one_call_ns ? one_call_ns : call_begins()};
 	l->timeline.priority = call->stream->priority;
+	l->timeline.device = call->stream->device;
 	l->timeline.part = one_call_ns;
 	int failed = fault_now(err);
 	if (!failed)
@@ -147,6 +149,7 @@ struct logged_copy {
 	uint64_t bytes;
 	bool fill;
 	const void *to;
+	bool peer;
 };
 
 static void log_change(const struct logged_copy *c)
@@ -167,7 +170,7 @@ static const struct schedule_command *log_copy(const struct stream_call *call, v
 		[CUDA_TO_DEVICE] = TRANSFER_WRITE, [CUDA_TO_HOST] = TRANSFER_READ, [CUDA_WITHIN_DEVICE] = TRANSFER_COPY};
 	if (!c->fill && c->kind == CUDA_WITHIN_HOST)
 		return timeline_stream_marker(call);
-	enum transfer_kind kind = c->fill ? TRANSFER_FILL : kinds[c->kind];
+	enum transfer_kind kind = c->fill ? TRANSFER_FILL : c->peer ? TRANSFER_PEER : kinds[c->kind];
 	transfer_enqueued(kind, c->bytes);
 	log_change(c);
 	return timeline_stream_transfer(kind, c->bytes, call);
@@ -198,7 +201,7 @@ static enum stream_turn guard_pageable(struct call_log *l, struct copy_command *
 
 static int enqueue(const struct cuda_call *call, struct copy_command *m, struct gs_error *err)
 {
-	struct logged_copy logged = {m->copy.kind, copy_bytes(&m->copy), m->unit, m->copy.to};
+	struct logged_copy logged = {m->copy.kind, copy_bytes(&m->copy), m->unit, m->copy.to, m->copy.peer};
 	struct call_log l;
 	int failed = call_begin(&l, call, &m->command, err);
 	if (failed) {
@@ -231,9 +234,30 @@ int cuda_enqueue_fill(const struct cuda_call *call, const struct cuda_copy *shap
 
 /* ---- streams and waiting ---- */
 
+static __thread uint32_t current_device; /* of each thread, as CUDA has it */
+
+void cuda_set_device(uint32_t device)
+{
+	current_device = device;
+}
+
+uint32_t cuda_current_device(void)
+{
+	return current_device;
+}
+
+uint32_t cuda_device_count(void)
+{
+	uint64_t wanted = simulation.options.devices.number;
+	_Static_assert((int)CUDA_MOST_DEVICES == (int)SCHEDULE_DEVICES, "as many as a schedule has");
+	return wanted < SCHEDULE_DEVICES ? (uint32_t)wanted : SCHEDULE_DEVICES;
+}
+
 int cuda_stream_new(const char *name, struct cuda_stream **out, struct gs_error *err)
 {
 	*out = stream_new(name);
+	if (*out)
+		(*out)->device = current_device;
 	return *out ? 0 : gs_fail(err, ENOMEM, "out of memory");
 }
 
@@ -254,7 +278,7 @@ bool cuda_stream_idle(struct cuda_stream *s)
 
 int cuda_stream_wait(struct cuda_stream *s, struct gs_error *err)
 {
-	struct stream_call call = {.stream = s, .name = s->name, .priority = s->priority, .begin_ns = call_begins()};
+	struct stream_call call = {.stream = s, .name = s->name, .priority = s->priority, .device = s->device, .begin_ns = call_begins()};
 	stream_wait(s);
 	timeline_stream_wait("cudaStreamSynchronize", &call);
 	prints_write();
@@ -263,7 +287,9 @@ int cuda_stream_wait(struct cuda_stream *s, struct gs_error *err)
 
 static void log_wait(struct cuda_stream *s, void *data)
 {
-	struct stream_call call = {.stream = s, .name = s->name, .priority = s->priority, .begin_ns = *(const uint64_t *)data};
+	if (s->device != current_device)
+		return;
+	struct stream_call call = {.stream = s, .name = s->name, .priority = s->priority, .device = s->device, .begin_ns = *(const uint64_t *)data};
 	timeline_stream_wait("cudaDeviceSynchronize", &call);
 }
 

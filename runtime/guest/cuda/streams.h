@@ -44,6 +44,7 @@ struct cuda_stream {
 	void (*driver_free)(void *driver);
 	char name[32];
 	int priority;
+	uint32_t device; /* the GPU that was current when it was made */
 };
 
 /* Sets the references of a command from a call: what it waits for, and its own event. -ENOMEM. */

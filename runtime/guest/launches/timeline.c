@@ -40,6 +40,23 @@ static bool is_in_order(cl_command_queue queue)
 	return !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
+/* Which of the GPUs that GPUSIM_DEVICES asked for a queue is of: devices get numbers in the order in which they are used. */
+static uint32_t device_of(cl_command_queue queue)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static cl_device_id seen[SCHEDULE_DEVICES];
+	cl_device_id device = NULL;
+	uint32_t i = 0;
+	if (simulation.options.devices.number < 2 || cl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS)
+		return 0;
+	pthread_mutex_lock(&lock);
+	while (i + 1 < SCHEDULE_DEVICES && seen[i] && seen[i] != device)
+		i++;
+	seen[i] = device;
+	pthread_mutex_unlock(&lock);
+	return i;
+}
+
 static uint64_t since_start(uint64_t ns)
 {
 	return ns > simulation.start_ns ? ns - simulation.start_ns : 0;
@@ -60,6 +77,7 @@ struct logged_call {
 	const void *queue; /* NULL: the call waits for events */
 	bool in_order, blocking, part;
 	uint64_t begin_ns;
+	uint32_t device;
 };
 
 static bool start_schedule(struct schedule *s)
@@ -82,6 +100,8 @@ static struct schedule_command *add_command(const char *what, const char *name, 
 	}
 	struct schedule_thread *thread = schedule_thread(s, (uint64_t)gettid());
 	struct schedule_queue *queue = call->queue ? schedule_queue(s, call->queue, call->in_order) : NULL;
+	if (queue && !queue->last)
+		schedule_queue_device(s, queue, call->device);
 	struct schedule_command *c = thread && (queue || !call->queue) ? schedule_add(s, what, name) : NULL;
 	if (!c)
 		return NULL;
@@ -105,8 +125,9 @@ static struct schedule_command *log_begins(const char *what, const char *name, c
 	if (!timeline_wanted())
 		return NULL;
 	bool in_order = call->queue && is_in_order(call->queue); /* asks the driver before the lock is taken */
+	uint32_t device = call->queue ? device_of(call->queue) : 0;
 	lock_for_report(&simulation.timeline.lock);
-	struct schedule_command *c = add_command(what, name, &(struct logged_call){call->queue, in_order, call->blocking, false, call->begin_ns});
+	struct schedule_command *c = add_command(what, name, &(struct logged_call){call->queue, in_order, call->blocking, false, call->begin_ns, device});
 	if (!c) {
 		unlock_for_report(&simulation.timeline.lock);
 		return NULL;
@@ -122,7 +143,7 @@ static struct schedule_command *stream_begins(const char *what, const char *name
 	if (!timeline_wanted())
 		return NULL;
 	lock_for_report(&simulation.timeline.lock);
-	struct schedule_command *c = add_command(what, name, &(struct logged_call){call->stream, true, call->blocking, call->part, call->begin_ns});
+	struct schedule_command *c = add_command(what, name, &(struct logged_call){call->stream, true, call->blocking, call->part, call->begin_ns, call->device});
 	if (!c) {
 		unlock_for_report(&simulation.timeline.lock);
 		return NULL;
@@ -176,6 +197,7 @@ static void fill_transfer(struct schedule_command *c, enum transfer_kind kind, u
 	static const enum command_engine engines[TRANSFER_KINDS] = {
 		[TRANSFER_READ] = ENGINE_FROM_GPU, [TRANSFER_MAP] = ENGINE_FROM_GPU,   [TRANSFER_WRITE] = ENGINE_TO_GPU,
 		[TRANSFER_UNMAP] = ENGINE_TO_GPU,  [TRANSFER_COPY] = ENGINE_COMPUTE, [TRANSFER_FILL] = ENGINE_COMPUTE,
+		[TRANSFER_PEER] = ENGINE_FROM_GPU,
 	};
 	c->size_bytes = size_bytes;
 	c->engine = engines[kind];

@@ -23,6 +23,7 @@ struct stream_call {
 	size_t after_count;
 	bool blocking;
 	int priority; /* of the stream, as in struct shared_launch */
+	uint32_t device; /* which of the GPUs it is of */
 	bool part; /* of a call that made others before it: it takes no time of its own */
 	uint64_t begin_ns; /* call_begins */
 };

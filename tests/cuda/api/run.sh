@@ -53,6 +53,11 @@ done
 for version in 11.0 12; do
 	check "devices, as version $version declares them" run "$work/devices-$version"
 done
+several_devices() {
+	program several 13 && GPUSIM_DEVICES=3 GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/several run "$work/several-13" &&
+		[ "$(jq -c '[.timeline.commands[] | select(.kind == "peer") | .gpu]' "$work/several.json")" = '[2,2]' ]
+}
+check "several devices, and copies between them" several_devices
 # Where it is installed: preloading is enough.
 check "memory with a runtime that is installed, preloaded" preloaded 13 "$work/memory-13"
 check "devices of version 12 with a runtime that is installed, preloaded" preloaded 12 "$work/devices-12"

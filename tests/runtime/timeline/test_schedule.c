@@ -2,6 +2,7 @@
 #include "tests/tests.h"
 
 #include "runtime/timeline/schedule.h"
+#include "runtime/timeline/totals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,41 @@ static void a_second_thread_begins_where_the_first_is(void)
 	check(calls, 2);
 }
 
+/* Two queues whose launches need all of a GPU: on one GPU they take turns, on two they do not. Neither do their copies. */
+static void each_gpu_has_its_own_time(void)
+{
+	static const char handles[2];
+	for (uint32_t gpus = 1; gpus <= 2; gpus++) {
+		struct schedule s;
+		struct schedule_command *launches[2], *copies[2];
+		CU_ASSERT_EQUAL_FATAL(schedule_start(&s, 1), 0);
+		schedule_limit(&s, 0, (struct schedule_limits){128, 2, 1, 0});
+		for (uint32_t q = 0; q < 2; q++) {
+			struct schedule_queue *queue = schedule_queue(&s, &handles[q], true);
+			schedule_queue_device(&s, queue, q % gpus);
+			launches[q] = schedule_add(&s, "launch", NULL);
+			copies[q] = schedule_add(&s, "read", NULL);
+			launches[q]->engine = ENGINE_COMPUTE;
+			copies[q]->engine = ENGINE_FROM_GPU;
+			launches[q]->times[0].duration = copies[q]->times[0].duration = 1000;
+			launches[q]->times[0].demand = demand_of_copy();
+			launches[q]->queue = copies[q]->queue = queue;
+			launches[q]->thread = copies[q]->thread = schedule_thread(&s, 7);
+			launches[q]->resolved = copies[q]->resolved = true;
+		}
+		schedule_replay(&s);
+		schedule_settle(&s, NULL);
+		CU_ASSERT_EQUAL(s.device_count, gpus);
+		CU_ASSERT_EQUAL(launches[0]->times[0].end, 1000);
+		CU_ASSERT_EQUAL(launches[1]->times[0].end, gpus == 1 ? 2000 : 1000);
+		CU_ASSERT_EQUAL(copies[1]->times[0].end, gpus == 1 ? 3000 : 2000);
+		CU_ASSERT_EQUAL(schedule_device_totals(&s, 0, 0).busy, gpus == 1 ? 3000 : 2000);
+		CU_ASSERT_EQUAL(schedule_device_totals(&s, 0, 1).commands, gpus == 1 ? 0 : 2000);
+		CU_ASSERT_EQUAL(schedule_totals(&s, 0).busy, gpus == 1 ? 3000 : 2000);
+		schedule_free(&s);
+	}
+}
+
 void add_schedule_tests(void)
 {
 	CU_pSuite s = CU_add_suite("schedule", NULL, NULL);
@@ -166,5 +202,6 @@ void add_schedule_tests(void)
 	CU_ADD_TEST(s, commands_that_may_start_first_go_first);
 	CU_ADD_TEST(s, one_copy_engine_serves_both_directions);
 	CU_ADD_TEST(s, a_barrier_holds_what_comes_after_it);
+	CU_ADD_TEST(s, each_gpu_has_its_own_time);
 	CU_ADD_TEST(s, a_second_thread_begins_where_the_first_is);
 }
