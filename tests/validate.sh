@@ -122,6 +122,8 @@ spreadsheet() {
 # Code that occurs twice.
 duplicates() { counted "equal lines in two places" "$root/tests/duplicates.py"; }
 
+# What papers give of kernels that are written as task lists.
+papers() { counted "tables of the papers on PPT and GATSim" "$root/tests/accuracy/papers.py" "$build"; }
 task_from() { counted "task lists of recorded programs" "$root/tests/command/task_from.sh" "$build"; }
 round_trip() {
 	counted "traces for Accel-Sim and back" "$root/tests/command/round_trip.sh" "$build"
@@ -138,7 +140,7 @@ look_at_processors() {
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")
 }
 
-[ $# -gt 0 ] || set -- duplicates registers round_trip task_from package html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised mpi \
+[ $# -gt 0 ] || set -- duplicates registers round_trip task_from papers package html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised mpi \
 	random_programs random_traced random_divided divided_kernels
 for step; do
 	look_at_processors
