@@ -136,8 +136,8 @@ shared_sweep() {
 	local values=1 i pids=()
 	for i in $(seq 2 24); do values=$values,$i; done
 	"$gpusim" sweep p --gpu gtx480 --vary sm_count="$values" -o alone >table 2>err || return 1
-	for i in 0 1 2 3; do
-		PMI_RANK=$i PMI_SIZE=4 timeout 60 "$gpusim" sweep p --gpu gtx480 --vary sm_count="$values" -o shared >"table.$i" 2>"err.$i" &
+	for i in 0 1 2 3; do # one of them runs two at once
+		PMI_RANK=$i PMI_SIZE=4 timeout 60 "$gpusim" sweep p --gpu gtx480 --vary sm_count="$values" -o shared -j $((i == 1 ? 2 : 1)) >"table.$i" 2>"err.$i" &
 		pids[i]=$!
 	done
 	sleep 0.1
@@ -159,6 +159,27 @@ continued_sweep() {
 		"$gpusim" sweep p --gpu gtx480 --vary sm_count=1,2 --model optimistic -o i >table 2>err && ! grep -q already err
 }
 
+# 10,000 configurations of which all but two are known, and one was cut when it was written: reading them takes no longer than a second or two. Both with one value
+# that is given twice have the result. The page has the fastest 2000 and those of the same time only.
+long_sweep() {
+	env --default-signal "$gpusim" sweep p --gpu gtx480 --vary sm_count=1..100 --vary clock_mhz=1001..1099,1001 -j 1 -o l >table 2>err &
+	local pid=$! i
+	for i in $(seq 400); do
+		[ "$(grep -c '^end$' l.part)" -ge 1 ] && break
+		sleep 0.02
+	done 2>/dev/null
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	head -1 l.part >first
+	awk 'BEGIN { for (c = 1001; c < 1100; c++) for (n = 1; n <= 100; n++) if (n * c != 100 * 1099 && n * c != 1001)
+		printf "configuration gtx480 sm_count=%d,clock_mhz=%d\n%d latency a\n%d latency a\nend\n", n, c, n * c, n * c
+		print "configuration gtx480 sm_count=1,clock_mhz=1001"; printf "7 lat" }' | cat first - >l.part
+	timeout 60 "$gpusim" sweep p --gpu gtx480 --vary sm_count=1..100 --vary clock_mhz=1001..1099,1001 -o l >table 2>err || { tail -3 err; return 1; }
+	grep -q '^gpusim: sweep: 9997 of 10000 configurations are in l.part already$' err && [ "$(grep -c ',\*,' l.csv)" = 10000 ] &&
+		[ "$(grep -c '^gtx480,100,1001,\*,100100,' l.csv)" = 2 ] && ! grep -q '^gtx480,1,1001,\*,7,' l.csv && [ "$(grep -c '<tr' l.html)" -lt 2100 ] &&
+		grep -q 'Slower ones' l.html && refused 'more than 100000 configurations' "$gpusim" sweep p --gpu gtx480 --vary sm_count=1..400 --vary clock_mhz=1..400
+}
+
 # Shells ignore SIGINT in background jobs.
 interrupted_sweep() {
 	local values i pid
@@ -169,9 +190,11 @@ interrupted_sweep() {
 		grep -q '16 of' err && break
 		sleep 0.02
 	done
+	cp i.csv grown.csv # it grows while the sweep runs
 	kill -INT $pid
 	wait $pid
-	[ $? = 130 ] && grep -Eq '^gpusim: sweep: interrupted, [0-9]+ of 128 configurations are missing$' err &&
+	[ $? = 130 ] && [ "$(awk -F, '$4 == "*" { print 2 * ($2 - 1) + $3 }' grown.csv | head -16 | tr '\n' ' ')" = '1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 ' ] &&
+		head -33 i.csv | cmp - <(head -33 grown.csv) && grep -Eq '^gpusim: sweep: interrupted, [0-9]+ of 128 configurations are missing$' err &&
 		[ "$(grep -c ',\*,' i.csv)" -ge 16 ] && [ "$(grep -c ',\*,' i.csv)" = "$(grep -c collatz_some table)" ]
 }
 
@@ -277,6 +300,7 @@ check 'a launch that was not traced is told' not_traced
 check 'a sweep has a row, a line of CSV and a point for every configuration' swept
 check 'a sweep that is interrupted has what is done' interrupted_sweep
 check 'a sweep goes on from there' continued_sweep
+check 'a sweep of 10,000 goes on, too' long_sweep
 check 'processes of a launcher divide a sweep, and one of them may die' shared_sweep
 check 'a sweep takes ranges and suffixes, and has limiters, marks and a title' swept_in_ranges
 check 'a sweep takes several GPUs and weighs time against cost' swept_by_cost

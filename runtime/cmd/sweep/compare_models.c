@@ -139,7 +139,7 @@ static int run_all(struct sweep *s, enum form form)
 
 int cmd_compare_models(int argc, char **argv)
 {
-	struct sweep s = {.set = "", .kept = -1, .choose = choose_options};
+	struct sweep s = {.set = "", .kept = -1, .growing = -1, .choose = choose_options};
 	struct gs_options options;
 	enum form form = FORM_TEXT;
 	cmd_options(&options);

@@ -43,21 +43,70 @@ static void first_line(const struct sweep *s, const char *options, struct gs_buf
 	              file.st_mtim.tv_nsec, options);
 }
 
-static void take_kept(struct sweep *s, const char *text)
+/* ---- results by the names of configurations ---- */
+
+static size_t slot_of(const struct sweep *s, const char *name, size_t length)
 {
-	for (size_t i = 0; i < s->configurations; i++) {
-		struct gs_buf name = {0};
-		name_configuration(s, i, &name);
-		const char *at = name.data ? strstr(text, name.data) : NULL, *end = at ? strstr(at, "\nend\n") : NULL;
-		char *result = end ? strndup(at + name.len, (size_t)(end + 1 - at) - name.len) : NULL;
-		if (result && at > text && at[-1] == '\n' && !strstr(result, "\nconfiguration ") && !s->results[i].done)
-			sweep_take_result(s, i, result);
-		free(result);
-		gs_buf_free(&name);
-	}
+	return (size_t)gs_hash(name, length) & (s->name_slots - 1);
 }
 
-void sweep_keep_open(struct sweep *s, const char *prefix, const char *options)
+/* At most half of the table is taken. Two configurations have one name where a value is given twice. */
+static bool make_names(struct sweep *s)
+{
+	struct gs_buf name = {0};
+	for (s->name_slots = 16; s->name_slots < 2 * s->configurations;)
+		s->name_slots *= 2;
+	s->by_name = calloc(s->name_slots, sizeof *s->by_name);
+	for (size_t i = 0; i < s->configurations && s->by_name; i++) {
+		name.len = 0;
+		name_configuration(s, i, &name);
+		size_t slot = name.data ? slot_of(s, name.data, name.len) : 0;
+		while (s->by_name[slot])
+			slot = (slot + 1) & (s->name_slots - 1);
+		s->by_name[slot] = i + 1;
+	}
+	gs_buf_free(&name);
+	return s->by_name;
+}
+
+static void take_named(struct sweep *s, const char *line, size_t length, const char *result)
+{
+	struct gs_buf name = {0};
+	for (size_t slot = slot_of(s, line, length); s->by_name[slot]; slot = (slot + 1) & (s->name_slots - 1)) {
+		size_t i = s->by_name[slot] - 1;
+		name.len = 0;
+		name_configuration(s, i, &name);
+		if (!s->results[i].done && name.len == length && !memcmp(name.data, line, length))
+			sweep_take_result(s, i, result);
+	}
+	gs_buf_free(&name);
+}
+
+/* Takes the results that are whole. Returns how many bytes they and what is before them have. A result that was cut is followed by another's first line. */
+static size_t take_kept(struct sweep *s, const char *text)
+{
+	static const char first[] = "configuration ";
+	const char *begin = NULL, *next;
+	size_t whole = 0;
+	if (!s->by_name && !make_names(s))
+		return 0;
+	for (const char *line = text; (next = strchr(line, '\n')); line = next + 1) {
+		if (!strncmp(line, first, sizeof first - 1)) {
+			begin = line;
+		} else if (!strncmp(line, "end\n", 4)) {
+			const char *after = begin ? strchr(begin, '\n') + 1 : NULL;
+			char *result = after ? strndup(after, (size_t)(line - after)) : NULL;
+			if (result)
+				take_named(s, begin, (size_t)(after - begin), result);
+			free(result);
+			begin = NULL;
+			whole = (size_t)(next + 1 - text);
+		}
+	}
+	return whole;
+}
+
+void sweep_keep_open(struct sweep *s, const char *prefix, const char *options, bool clear)
 {
 	char path[4200];
 	struct gs_buf first = {0}, text = {0};
@@ -67,15 +116,17 @@ void sweep_keep_open(struct sweep *s, const char *prefix, const char *options)
 	first_line(s, options, &first);
 	bool ours = !gs_read_file(path, &text, &err) && !first.failed && text.len >= first.len && !memcmp(text.data, first.data, first.len);
 	if (ours)
-		take_kept(s, text.data);
+		s->kept_read = (off_t)take_kept(s, text.data);
 	if (s->done && !s->shared)
 		fprintf(stderr, "gpusim: sweep: %zu of %zu configurations are in %s already\n", s->done, s->configurations, path);
-	if (*prefix)
-		s->kept = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (ours ? 0 : O_TRUNC), 0644);
+	if (*prefix && (ours || clear))
+		s->kept = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | (ours ? 0 : O_TRUNC), 0644);
 	if (s->kept >= 0 && !ours && !first.failed && write(s->kept, first.data, first.len) != (ssize_t)first.len) {
 		close(s->kept);
 		s->kept = -1;
 	}
+	if (s->kept >= 0 && ours && clear && text.data[text.len - 1] != '\n' && write(s->kept, "\n", 1) != 1) /* a line that was cut */
+		s->kept_read = 0;
 	gs_buf_free(&first);
 	gs_buf_free(&text);
 }
@@ -95,13 +146,11 @@ void sweep_keep(struct sweep *s, size_t configuration, const char *result)
 	gs_buf_free(&text);
 }
 
-void sweep_keep_read(struct sweep *s, const char *prefix)
+void sweep_keep_read(struct sweep *s)
 {
-	char path[4200];
 	struct gs_buf text = {0};
-	snprintf(path, sizeof path, "%s.part", prefix);
-	if (!gs_read_file(path, &text, NULL))
-		take_kept(s, text.data);
+	if (s->kept >= 0 && lseek(s->kept, s->kept_read, SEEK_SET) == s->kept_read && !gs_read_fd(s->kept, "results", GS_MOST_FILE_BYTES, &text, NULL) && text.len)
+		s->kept_read += (off_t)take_kept(s, text.data);
 	gs_buf_free(&text);
 }
 
@@ -114,4 +163,6 @@ void sweep_keep_close(struct sweep *s, const char *prefix)
 	if (s->kept >= 0 && s->done == s->configurations)
 		unlink(path);
 	s->kept = -1;
+	free(s->by_name);
+	s->by_name = NULL;
 }

@@ -44,15 +44,18 @@ static int column_width(const struct sweep_key *k)
 void sweep_table(const struct sweep *s, struct gs_buf *out)
 {
 	double best = best_time(s);
-	for (size_t k = 0; k < s->key_count; k++)
-		gs_buf_printf(out, "%-*s ", column_width(&s->keys[k]), s->keys[k].name);
+	int widths[SWEEP_KEYS + 1];
+	for (size_t k = 0; k < s->key_count; k++) {
+		widths[k] = column_width(&s->keys[k]);
+		gs_buf_printf(out, "%-*s ", widths[k], s->keys[k].name);
+	}
 	gs_buf_printf(out, "   kernels  of best  %slimited by     longest kernel\n", s->cost_count ? "       cost      " : "");
 	for (size_t i = 0; i < s->configurations; i++) {
 		const struct sweep_result *r = &s->results[i];
 		if (!r->done)
 			continue;
 		for (size_t k = 0; k < s->key_count; k++)
-			gs_buf_printf(out, "%-*s ", column_width(&s->keys[k]), s->keys[k].values[sweep_value(s, i, k)]);
+			gs_buf_printf(out, "%-*s ", widths[k], s->keys[k].values[sweep_value(s, i, k)]);
 		add_time(out, r->time_ns);
 		gs_buf_printf(out, " %7.2fx  ", best > 0 ? r->time_ns / best : 1);
 		if (s->cost_count)
@@ -71,32 +74,40 @@ static void add_head(const struct sweep *s, size_t i, struct gs_buf *out)
 			gs_buf_printf(out, ",%s", s->keys[k].values[sweep_value(s, i, k)]);
 }
 
-/* Writes a line for each configuration as a whole, then one line for each of its kernels. */
-void sweep_csv(const struct sweep *s, struct gs_buf *out)
+void sweep_csv_head(const struct sweep *s, struct gs_buf *out)
 {
 	gs_buf_puts(out, "gpu");
 	for (size_t k = 0; k < s->key_count; k++)
 		if (!sweep_is_gpu(&s->keys[k]))
 			gs_buf_printf(out, ",%s", s->keys[k].name);
 	gs_buf_printf(out, ",kernel,time_ns,limiter%s\n", s->cost_count ? ",cost,best" : "");
-	for (size_t i = 0; i < s->configurations; i++) {
-		const struct sweep_result *r = &s->results[i];
-		struct gs_buf head = {0};
-		struct sweep_kernel k;
-		if (!r->done)
-			continue;
-		add_head(s, i, &head);
-		gs_buf_printf(out, "%s,*,%.10g,%s", head.data, r->time_ns, r->limiter);
-		if (s->cost_count)
-			gs_buf_printf(out, ",%.10g,%d", r->cost, r->best);
-		gs_buf_puts(out, "\n");
-		for (const char *line = r->by_kernel; sweep_next_kernel(&line, &k);) {
-			gs_buf_printf(out, "%s,", head.data);
-			sweep_csv_name(out, k.name);
-			gs_buf_printf(out, ",%.10g,%s%s\n", k.time_ns, k.limiter, s->cost_count ? ",," : "");
-		}
-		gs_buf_free(&head);
+}
+
+/* A line for the configuration as a whole, then one for each of its kernels. */
+void sweep_csv_rows(const struct sweep *s, size_t i, struct gs_buf *out)
+{
+	const struct sweep_result *r = &s->results[i];
+	struct gs_buf head = {0};
+	struct sweep_kernel k;
+	add_head(s, i, &head);
+	gs_buf_printf(out, "%s,*,%.10g,%s", head.data, r->time_ns, r->limiter);
+	if (s->cost_count)
+		gs_buf_printf(out, s->growing < 0 ? ",%.10g,%d" : ",%.10g,", r->cost, r->best);
+	gs_buf_puts(out, "\n");
+	for (const char *line = r->by_kernel; sweep_next_kernel(&line, &k);) {
+		gs_buf_printf(out, "%s,", head.data);
+		sweep_csv_name(out, k.name);
+		gs_buf_printf(out, ",%.10g,%s%s\n", k.time_ns, k.limiter, s->cost_count ? ",," : "");
 	}
+	gs_buf_free(&head);
+}
+
+void sweep_csv(const struct sweep *s, struct gs_buf *out)
+{
+	sweep_csv_head(s, out);
+	for (size_t i = 0; i < s->configurations; i++)
+		if (s->results[i].done)
+			sweep_csv_rows(s, i, out);
 }
 
 /* ---- the page ---- */
@@ -130,6 +141,29 @@ static void add_row(const struct sweep *s, size_t i, double best, struct gs_buf 
 	gs_buf_puts(out, "</tr>\n");
 }
 
+static int by_time(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Browsers are slow with long tables: rows up to this time are shown. */
+static double slowest_row(const struct sweep *s)
+{
+	enum { ROWS = 2000 };
+	double *times = s->configurations > ROWS ? calloc(s->configurations, sizeof *times) : NULL, slowest = INFINITY;
+	size_t count = 0;
+	for (size_t i = 0; i < s->configurations && times; i++)
+		if (s->results[i].done)
+			times[count++] = s->results[i].time_ns;
+	if (count > ROWS) {
+		qsort(times, count, sizeof *times, by_time);
+		slowest = times[ROWS - 1];
+	}
+	free(times);
+	return slowest;
+}
+
 void sweep_page(const struct sweep *s, struct gs_buf *out)
 {
 	double best = best_time(s);
@@ -153,10 +187,11 @@ void sweep_page(const struct sweep *s, struct gs_buf *out)
 		add_cell(out, "th", s->keys[k].name);
 	gs_buf_printf(out, "<th>kernels</th><th>of best</th>%s<th class=\"l\">limited by</th><th class=\"l\">longest kernel</th></tr></thead><tbody>\n",
 	              s->cost_count ? "<th>cost</th>" : "");
+	double slowest = slowest_row(s);
 	for (size_t i = 0; i < s->configurations; i++)
-		if (s->results[i].done)
+		if (s->results[i].done && (s->results[i].time_ns <= slowest || s->results[i].best))
 			add_row(s, i, best, out);
-	gs_buf_puts(out, "</tbody></table>\n</body></html>\n");
+	gs_buf_printf(out, "</tbody></table>\n%s</body></html>\n", slowest < INFINITY ? "<p>Slower ones are in the CSV.</p>\n" : "");
 }
 
 int sweep_print_json(json_t *document, const char *command)

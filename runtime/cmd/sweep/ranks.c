@@ -8,6 +8,7 @@
 
 #include "runtime/process/rank.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,7 +52,11 @@ int sweep_share(struct sweep *s, const char *prefix, const char *options)
 	bool first = lock(s, ACTIVE, F_WRLCK, false); /* nobody is there: what the file says is of an earlier run */
 	if (first && ftruncate(s->claims, 0))
 		return -1;
-	sweep_keep_open(s, prefix, options);
+	sweep_keep_open(s, prefix, options, first);
+	if (s->kept < 0) {
+		errno = first ? errno : EBUSY; /* what runs there is another sweep */
+		return -1;
+	}
 	for (size_t i = 0; i < s->configurations && first; i++)
 		if (s->results[i].done)
 			set_state(s, FIRST + (off_t)i, CLAIM_DONE);
@@ -61,15 +66,32 @@ int sweep_share(struct sweep *s, const char *prefix, const char *options)
 	return 0;
 }
 
+/* The first configuration from `i` on whose claim has not ended, as the file said. Many bytes are read at once: a sweep may have 100,000, and one asks each time. */
+static size_t next_unsettled(const struct sweep *s, size_t i)
+{
+	uint8_t states[4096];
+	while (i < s->configurations) {
+		ssize_t got = pread(s->claims, states, sizeof states, FIRST + (off_t)i);
+		if (got <= 0)
+			return i;
+		for (ssize_t n = 0; n < got && i < s->configurations; n++, i++)
+			if (states[n] < CLAIM_DONE)
+				return i;
+	}
+	return i;
+}
+
 size_t sweep_claim(struct sweep *s)
 {
-	for (size_t i = 0; i < s->configurations; i++) {
+	s->settled = next_unsettled(s, s->settled);
+	for (size_t i = s->settled; i < s->configurations; i = next_unsettled(s, i + 1)) {
 		off_t at = FIRST + (off_t)i;
-		if (state_at(s, at) >= CLAIM_DONE || !lock(s, at, F_WRLCK, false))
+		if (s->results[i].claimed || !lock(s, at, F_WRLCK, false)) /* to a lock of its own a process would get a second one */
 			continue;
 		uint8_t state = state_at(s, at);
 		if (state < CLAIM_TAKEN_AGAIN) {
 			set_state(s, at, state == CLAIM_OPEN ? CLAIM_TAKEN : CLAIM_TAKEN_AGAIN);
+			s->results[i].claimed = true;
 			return i;
 		}
 		if (state == CLAIM_TAKEN_AGAIN) /* two processes have died of it */
@@ -81,16 +103,15 @@ size_t sweep_claim(struct sweep *s)
 
 void sweep_claim_ends(struct sweep *s, size_t configuration, bool done)
 {
+	s->results[configuration].claimed = false;
 	set_state(s, FIRST + (off_t)configuration, done ? CLAIM_DONE : CLAIM_LOST);
 	lock(s, FIRST + (off_t)configuration, F_UNLCK, false);
 }
 
-bool sweep_claims_open(const struct sweep *s)
+bool sweep_claims_open(struct sweep *s)
 {
-	for (size_t i = 0; i < s->configurations; i++)
-		if (state_at(s, FIRST + (off_t)i) < CLAIM_DONE)
-			return true;
-	return false;
+	s->settled = next_unsettled(s, s->settled);
+	return s->settled < s->configurations;
 }
 
 /* One that comes when all is done and cleared away would begin anew. */

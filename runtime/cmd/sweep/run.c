@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_WORKERS = 256 };
@@ -175,19 +176,39 @@ static bool any_runs(const struct worker *workers, size_t count)
 }
 
 /* Of a sweep that is shared, the first process stays until all configurations have a result, because it could be that others die. */
-static bool work_is_left(const struct sweep *s, const struct worker *workers, size_t count)
+static bool work_is_left(struct sweep *s, const struct worker *workers, size_t count)
 {
 	if (!s->shared)
 		return s->done < s->configurations;
 	return any_runs(workers, count) || (process_rank(0) == 0 && sweep_claims_open(s));
 }
 
-static void show_progress(size_t done, size_t all)
+/* Where nobody looks, a line for every 16 configurations, or for every hundredth part. */
+static void show_progress(struct sweep *s)
 {
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[Kgpusim: sweep: %zu of %zu configurations%s", done, all, done == all ? "\n" : "");
-	else if (done == all || done % 16 == 0)
-		fprintf(stderr, "gpusim: sweep: %zu of %zu configurations\n", done, all);
+	size_t every = s->configurations / 100 > 16 ? s->configurations / 100 : 16;
+	bool all = s->done == s->configurations, more = s->done / every > s->shown / every || (all && s->shown < s->done);
+	if (isatty(STDERR_FILENO) && s->done > s->shown)
+		fprintf(stderr, "\r\033[Kgpusim: sweep: %zu of %zu configurations%s", s->done, s->configurations, all ? "\n" : "");
+	else if (more)
+		fprintf(stderr, "gpusim: sweep: %zu of %zu configurations\n", s->done, s->configurations);
+	s->shown = s->done;
+}
+
+/* What is known now goes to the CSV. Of a sweep that is shared, the first process sees to it, a few times a second. */
+static void show_more(struct sweep *s)
+{
+	static double last;
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+	if (s->shared && (process_rank(0) || seconds < last + 0.2))
+		return;
+	last = seconds;
+	if (s->shared)
+		sweep_keep_read(s);
+	sweep_grow(s);
+	show_progress(s);
 }
 
 /* Reads what there is. True when the worker has closed its end. */
@@ -220,7 +241,7 @@ int sweep_run(struct sweep *s)
 	/* A process for each configuration; those that there are share the cores. */
 	size_t left = s->configurations - s->done;
 	unsigned jobs = (unsigned)(left && left < count ? count / left : 1);
-	const struct timespec pause = {.tv_nsec = 100000000};
+	const struct timespec pause = {.tv_nsec = 100000000}, second = {.tv_sec = 1};
 	sigset_t none;
 	int code = 0;
 	sigemptyset(&none);
@@ -240,7 +261,7 @@ int sweep_run(struct sweep *s)
 			}
 		for (size_t i = 0; i < count; i++)
 			polls[i] = (struct pollfd){.fd = workers[i].pid > 0 ? workers[i].from : -1, .events = POLLIN};
-		const struct timespec *most = s->shared && !any_runs(workers, count) ? &pause : NULL; /* then others run */
+		const struct timespec *most = !s->shared ? NULL : any_runs(workers, count) ? &second : &pause; /* others run, too */
 		int ready = code ? 0 : ppoll(polls, count, most, &none);
 		if (ready < 0 && errno != EINTR)
 			code = cmd_fail("sweep: %s", strerror(errno));
@@ -248,8 +269,10 @@ int sweep_run(struct sweep *s)
 			if (workers[i].pid > 0 && polls[i].revents && read_some(&workers[i])) {
 				code = take_result(s, &workers[i]);
 				if (!code && !stopped_by && !s->shared)
-					show_progress(s->done, s->configurations);
+					show_more(s);
 			}
+		if (s->shared)
+			show_more(s);
 	} while (!code && !stopped_by && work_is_left(s, workers, count));
 	stop_all(workers, count);
 	s->stopped_by = stopped_by;

@@ -57,16 +57,17 @@ static int check_configurations(struct sweep *s)
 	struct gs_error err;
 	s->configurations = 1;
 	for (size_t k = 0; k < s->key_count; k++)
-		s->configurations *= s->keys[k].count;
-	if (s->configurations > SWEEP_MOST)
-		return cmd_fail("sweep: %zu configurations; at most %d", s->configurations, SWEEP_MOST);
+		if ((s->configurations *= s->keys[k].count) > SWEEP_MOST)
+			return cmd_fail("sweep: more than %d configurations", SWEEP_MOST);
 	s->results = calloc(s->configurations, sizeof *s->results);
 	if (!s->results)
 		return cmd_fail("sweep: out of memory");
-	for (size_t i = 0; i < s->configurations; i++) {
-		struct gs_buf set = {0};
+	const struct sweep_key *last = &s->keys[s->key_count - 1];
+	for (size_t i = 0; i < (sweep_is_gpu(last) ? last->count : 1); i++)
 		if (gpu_load(&gpu, sweep_gpu(s, i), gpus_read, NULL, s->set, NULL, &err))
 			return cmd_fail("sweep: %s", err.text);
+	for (size_t i = 0; i < s->configurations; i++) {
+		struct gs_buf set = {0};
 		sweep_overrides(s, i, &set);
 		int failed = set.failed ? gs_fail(&err, ENOMEM, "out of memory")
 		                        : gpu_load(&gpu, sweep_gpu(s, i), gpus_read, NULL, set.data, NULL, &err);
@@ -159,7 +160,7 @@ static int take_argument(struct sweep *s, struct gs_options *options, const char
 static int gather(struct sweep *s, const char *prefix)
 {
 	if (process_rank(0) == 0)
-		sweep_keep_read(s, prefix);
+		sweep_keep_read(s);
 	sweep_unshare(s, prefix);
 	if (process_rank(0) == 0 && s->done < s->configurations && !s->stopped_by)
 		return cmd_fail("sweep: %zu of %zu configurations have no result: the processes that ran them have died", s->configurations - s->done, s->configurations);
@@ -175,18 +176,20 @@ static int run_sweep(struct sweep *s, const struct gs_options *options, const ch
 	if (code)
 		return code;
 	name_options(s, options, &names);
+	s->prefix = prefix;
 	const char *named = names.data ? names.data : "";
 	s->shared = sweep_is_shared() && *prefix;
 	if (s->shared && !s->jobs)
 		s->jobs = 1; /* there are others on this machine */
 	if (!s->shared)
-		sweep_keep_open(s, prefix, named);
+		sweep_keep_open(s, prefix, named, true);
 	else if (sweep_share(s, prefix, named))
 		code = cmd_fail("sweep: %s.claims cannot be used: %s", prefix, strerror(errno));
 	if (!code)
 		code = sweep_run(s);
 	if (s->shared && !code)
 		code = gather(s, prefix);
+	sweep_grow_ends(s);
 	if (!s->shared || process_rank(0) == 0) {
 		sweep_keep_close(s, prefix);
 		if (!code || (s->shared && s->done))
@@ -211,7 +214,7 @@ static void free_sweep(struct sweep *s)
 int cmd_sweep(int argc, char **argv)
 {
 	struct stat file;
-	struct sweep s = {.gpu = NULL, .set = "", .kept = -1};
+	struct sweep s = {.gpu = NULL, .set = "", .kept = -1, .growing = -1};
 	struct gs_options options;
 	const char *prefix = "sweep";
 	cmd_options(&options);

@@ -7,8 +7,9 @@
 #include "runtime/config/options.h"
 
 #include <jansson.h>
+#include <sys/types.h>
 
-enum { SWEEP_KEYS = 8, SWEEP_VALUES = 64, SWEEP_MOST = 4096, SWEEP_COSTS = 16 };
+enum { SWEEP_KEYS = 8, SWEEP_VALUES = 1024, SWEEP_MOST = 100000, SWEEP_COSTS = 16 };
 
 /* The key "gpu", which is the last if there are several GPUs, has their names. All texts are owned. */
 struct sweep_key {
@@ -25,7 +26,7 @@ struct sweep_cost {
 
 /* The result of one configuration. */
 struct sweep_result {
-	bool done;
+	bool done, claimed; /* claimed: it runs in this process (ranks.c) */
 	double time_ns;     /* of all kernels of the profile */
 	char limiter[32];   /* of the kernel that takes longest */
 	char kernel[64];    /* the kernel that takes longest */
@@ -42,13 +43,19 @@ struct sweep {
 	struct sweep_cost costs[SWEEP_COSTS];
 	size_t cost_count;
 	size_t jobs; /* how many configurations run at once; 0: as many as there are cores */
-	size_t done;
+	size_t done, shown; /* shown: as progress */
 	int stopped_by; /* the number of a signal; 0: none */
 	struct sweep_result *results; /* by the configuration's number; the values of the last key change fastest */
 	void (*choose)(size_t configuration, struct gs_options *options); /* NULL, or sets further options of a configuration */
 	bool shared;    /* by several processes (ranks.c) */
 	int claims;     /* if it is: their file */
+	size_t settled; /* if it is: of so many configurations, from the first on, all claims have ended */
 	int kept;       /* the file that results are kept in as they come; -1: none */
+	off_t kept_read; /* up to there, results of that file are known */
+	size_t *by_name, name_slots; /* a table: configurations + 1 by the hashes of their names; 0: free */
+	const char *prefix; /* of files */
+	int growing;    /* PREFIX.csv while the sweep runs; -1: it has no rows yet */
+	size_t grown;   /* so many configurations are in it */
 };
 
 /* The index of the value that a configuration has for a key. */
@@ -72,14 +79,19 @@ void sweep_mark_best(struct sweep *s);
 void sweep_svg(const struct sweep *s, struct gs_buf *out);
 void sweep_cost_svg(const struct sweep *s, struct gs_buf *out);
 void sweep_time_text(struct gs_buf *out, double ns);
+void sweep_csv_head(const struct sweep *s, struct gs_buf *out);
+void sweep_csv_rows(const struct sweep *s, size_t configuration, struct gs_buf *out);
 void sweep_csv(const struct sweep *s, struct gs_buf *out);
+/* grow.c: PREFIX.csv grows in order: a configuration's rows come when all before it are known. What is best is known at the end only. */
+void sweep_grow(struct sweep *s);
+void sweep_grow_ends(struct sweep *s);
 void sweep_table(const struct sweep *s, struct gs_buf *out);
 void sweep_page(const struct sweep *s, struct gs_buf *out);
 
 /* kept.c: results go to PREFIX.part as they come. An interrupted sweep of the same profile with the same options goes on from there. */
-void sweep_keep_open(struct sweep *s, const char *prefix, const char *options);
+void sweep_keep_open(struct sweep *s, const char *prefix, const char *options, bool clear); /* clear: it may remove those of another sweep */
 void sweep_keep(struct sweep *s, size_t configuration, const char *result);
-void sweep_keep_read(struct sweep *s, const char *prefix); /* takes what others have kept */
+void sweep_keep_read(struct sweep *s); /* takes what others have kept */
 void sweep_keep_close(struct sweep *s, const char *prefix);
 /* Takes the text of a result, which run.c's children write. False if it is none. */
 bool sweep_take_result(struct sweep *s, size_t configuration, const char *text);
@@ -108,7 +120,7 @@ bool sweep_is_shared(void);
 int sweep_share(struct sweep *s, const char *prefix, const char *options);
 size_t sweep_claim(struct sweep *s);
 void sweep_claim_ends(struct sweep *s, size_t configuration, bool done);
-bool sweep_claims_open(const struct sweep *s); /* of anybody */
+bool sweep_claims_open(struct sweep *s); /* of anybody */
 void sweep_unshare(struct sweep *s, const char *prefix);
 
 /* Runs all configurations that have no result yet, until a signal comes. Returns an exit code. */

@@ -173,16 +173,27 @@ double sweep_cost(const struct sweep *s, const struct gpu *gpu)
 	return all;
 }
 
-static bool beats(const struct sweep_result *a, const struct sweep_result *b)
+static int by_cost_and_time(const void *a, const void *b)
 {
-	return a->time_ns <= b->time_ns && a->cost <= b->cost && (a->time_ns < b->time_ns || a->cost < b->cost);
+	const struct sweep_result *x = *(struct sweep_result *const *)a, *y = *(struct sweep_result *const *)b;
+	return x->cost < y->cost ? -1 : x->cost > y->cost ? 1 : x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
+/* From the cheapest on: the best are faster than all that are cheaper. Of those that cost the same the fastest come first; there may be several. */
 void sweep_mark_best(struct sweep *s)
 {
-	for (size_t i = 0; i < s->configurations && s->cost_count; i++) {
-		s->results[i].best = s->results[i].done;
-		for (size_t j = 0; j < s->configurations && s->results[i].best; j++)
-			s->results[i].best = !s->results[j].done || !beats(&s->results[j], &s->results[i]);
+	struct sweep_result **order = s->cost_count ? calloc(s->configurations, sizeof *order) : NULL;
+	const struct sweep_result *last = NULL; /* of the best */
+	size_t count = 0;
+	for (size_t i = 0; i < s->configurations && order; i++)
+		if (s->results[i].done)
+			order[count++] = &s->results[i];
+	if (order)
+		qsort(order, count, sizeof *order, by_cost_and_time);
+	for (size_t i = 0; i < count; i++) {
+		struct sweep_result *r = order[i];
+		r->best = !last || r->time_ns < last->time_ns || (r->time_ns == last->time_ns && r->cost == last->cost);
+		last = r->best ? r : last;
 	}
+	free(order);
 }

@@ -295,7 +295,7 @@ static int run_all(struct what_if *w)
 
 int cmd_what_if(int argc, char **argv)
 {
-	struct what_if w = {.sweep = {.set = "", .kept = -1}};
+	struct what_if w = {.sweep = {.set = "", .kept = -1, .growing = -1}};
 	struct gs_options options;
 	cmd_options(&options);
 	for (int i = 1, words, only; i < argc; i += words) {
