@@ -16,6 +16,8 @@
 #include <string.h>
 
 static const double NEARLY_ALL = 0.8; /* borders of rows and the like may differ */
+static const double PARTED = 1.1; /* Less may be chance */
+enum { LEAST_ITERATIONS = 8 }; /* of a window that becomes a half of what it was */
 #define UNPLACED UINT64_MAX /* bytes of a shift until gaps_place; low: an address, or, by chance, the instruction */
 
 int gaps_add(struct recorded_path *r, const struct recorded_gap *gap)
@@ -201,6 +203,56 @@ static size_t keep_nested(struct recorded_gap *gaps, size_t count)
 	return kept;
 }
 
+/* Instructions of blocks from..to-1 of the path, and lanes that executed them. */
+struct window_work {
+	double instructions, lanes;
+};
+
+static struct window_work work_between(const struct gap_finish *f, const struct recorded_path *r, uint32_t from, uint32_t to)
+{
+	const uint32_t *blocks = (const uint32_t *)(const void *)r->blocks.data;
+	const uint8_t *lanes = (const uint8_t *)r->lanes.data;
+	struct window_work sum = {0};
+	for (uint32_t b = from; b < to; b++) {
+		double count = f->code->blocks[blocks[b]].count;
+		sum.instructions += count;
+		sum.lanes += count * ((lanes[b] & ~DIVERGES) + 1);
+	}
+	return sum;
+}
+
+/* Where the later half of a window's iterations begins, which begin with the same block as the first; 0: there are too few. *share: of the iterations. */
+static uint32_t find_half(const struct recorded_path *r, const struct recorded_gap *g, double *share)
+{
+	const uint32_t *blocks = (const uint32_t *)(const void *)r->blocks.data;
+	uint32_t all = 0, seen = 0;
+	for (uint32_t b = g->from; b < g->at; b++)
+		all += blocks[b] == blocks[g->from];
+	if (all < 2 * LEAST_ITERATIONS || g->iterations < 2 * LEAST_ITERATIONS)
+		return 0;
+	for (uint32_t b = g->from; b < g->at; b++)
+		if (blocks[b] == blocks[g->from] && seen++ == all / 2) {
+			*share = (double)(all - all / 2) / all;
+			return b;
+		}
+	return 0;
+}
+
+/* Lanes that go their own ways part more and more, as those that interpret a program: what was left out is like the end of the window. So a window becomes its
+ * later half while warps execute more there for as many lanes. */
+static void narrow_window(const struct gap_finish *f, const struct recorded_path *r, struct recorded_gap *g)
+{
+	double share = 1;
+	for (uint32_t half; (half = find_half(r, g, &share)) != 0;) {
+		struct window_work first = work_between(f, r, g->from, half), second = work_between(f, r, half, g->at);
+		if (!(first.lanes > 0) || !(second.lanes > 0) || second.instructions / second.lanes < PARTED * first.instructions / first.lanes)
+			return;
+		g->rounds /= share;
+		g->iterations *= share;
+		g->from = half;
+	}
+}
+
 static uint32_t accesses_before(const struct recorded_path *r, uint32_t block)
 {
 	uint32_t blocks = (uint32_t)(r->blocks.len / sizeof(uint32_t));
@@ -247,6 +299,8 @@ int gaps_finish(const struct gap_finish *f, struct recorded_path *r)
 	if (!result) {
 		memcpy(found, r->gaps.data, count * sizeof *found);
 		count = keep_one_of_lanes(found, count);
+		for (size_t i = 0; i < count; i++)
+			narrow_window(f, r, &found[i]);
 		qsort(found, count, sizeof *found, compare_gaps);
 		result = write_gaps(f, r, found, keep_nested(found, count));
 	}

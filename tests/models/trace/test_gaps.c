@@ -119,6 +119,58 @@ static void other_addresses_go_by_chance(void)
 	CU_ASSERT_TRUE(shift_in_window(offsets, 1024).chance);
 }
 
+/* 32 iterations of HEAD and ARM, of one and three instructions. From iteration `parts` on, half of the lanes execute an ARM of their own. Returns the
+ * window of the loop, of which 10 rounds follow. */
+static struct path_gap window_of_parting_lanes(uint32_t parts)
+{
+	enum { HEAD, ARM, COUNT = 32 };
+	struct code_block blocks[] = {[HEAD].count = 1, [ARM].count = 3};
+	struct kernel_code code = {.blocks = blocks, .block_count = 2};
+	struct recorded_path path = {0};
+	struct path_gap out;
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < COUNT; i++)
+		for (uint32_t b = HEAD, arms = i < parts ? 1 : 2; b <= arms; b++, at++) {
+			uint32_t block = b ? ARM : HEAD, none = 0;
+			uint8_t lanes = (uint8_t)(b ? 32 / arms - 1 : 31);
+			gs_buf_add(&path.blocks, &block, sizeof block);
+			gs_buf_add(&path.before, &none, sizeof none);
+			gs_buf_add(&path.lanes, &lanes, sizeof lanes);
+		}
+	CU_ASSERT_EQUAL(gaps_add(&path, &(struct recorded_gap){.from = 0, .at = at, .rounds = 10, .iterations = COUNT}), 0);
+	CU_ASSERT_EQUAL_FATAL(gaps_finish(&(struct gap_finish){.code = &code}, &path), 0);
+	CU_ASSERT_EQUAL_FATAL(path.gaps.len, sizeof out);
+	memcpy(&out, path.gaps.data, sizeof out);
+	CU_ASSERT_EQUAL(out.at, at);
+	struct gs_buf *kept[] = {&path.blocks, &path.before, &path.lanes, &path.gaps, &path.weights};
+	for (size_t i = 0; i < GS_ARRAY_LEN(kept); i++)
+		gs_buf_free(kept[i]);
+	return out;
+}
+
+/* What was left out is like the later half, 16 iterations of 7 instructions, twice as often. The halves of that are the same. If lanes part in the last quarter only,
+ * the half of the half is taken, from block 2 * 24 on. */
+static void the_end_of_a_window_stands_for_lanes_that_part(void)
+{
+	struct path_gap half = window_of_parting_lanes(16), quarter = window_of_parting_lanes(24);
+	CU_ASSERT_EQUAL(half.from, 2 * 16);
+	CU_ASSERT_DOUBLE_EQUAL(half.iterations, 16, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(half.rounds, 20, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(half.work, 16 * 7, 1e-9);
+	CU_ASSERT_EQUAL(quarter.from, 2 * 24);
+	CU_ASSERT_DOUBLE_EQUAL(quarter.rounds, 40, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(quarter.work, 8 * 7, 1e-9);
+}
+
+static void a_window_whose_lanes_stay_together_stays(void)
+{
+	struct path_gap together = window_of_parting_lanes(32), parted = window_of_parting_lanes(0);
+	CU_ASSERT_EQUAL(together.from, 0);
+	CU_ASSERT_DOUBLE_EQUAL(together.rounds, 10, 1e-9);
+	CU_ASSERT_EQUAL(parted.from, 0);
+	CU_ASSERT_DOUBLE_EQUAL(parted.iterations, 32, 1e-9);
+}
+
 void add_gaps_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("gaps", NULL, NULL);
@@ -130,5 +182,7 @@ void add_gaps_tests(void)
 	TEST(a_short_buffer_ends_again_and_again);
 	TEST(a_loop_may_go_backwards);
 	TEST(other_addresses_go_by_chance);
+	TEST(the_end_of_a_window_stands_for_lanes_that_part);
+	TEST(a_window_whose_lanes_stay_together_stays);
 #undef TEST
 }
