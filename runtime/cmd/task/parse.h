@@ -4,7 +4,7 @@
 
 #include "runtime/cmd/task/task.h"
 
-enum { TASK_WORD = 256 };
+enum { TASK_WORD = 256, PC_STEP = 16 };
 
 struct task_parser {
 	struct task_list *list;
@@ -37,7 +37,16 @@ int parse_access(struct task_parser *p, uint32_t width, int32_t *out);
 int parse_table(struct task_parser *p);
 /* ppt.c: the statements of a list of PPT, and a closing }; "ppt FILE [BUFFER]" from behind its first word on. The caller frees *out in any case. */
 int parse_ppt(struct task_parser *p, struct gs_buf *out);
-/* kernel.c: from behind its name on. */
+/* operations.c: the operation that p->word begins. *taken: it is one. */
+int parse_operation(struct task_parser *p, int32_t node, bool *taken);
+/* flow.c, each from behind its first word on. */
+int parse_loop(struct task_parser *p, int32_t node, bool bare);
+int parse_branch(struct task_parser *p, int32_t node);
+int parse_when(struct task_parser *p, int32_t node);
+int parse_warps(struct task_parser *p, int32_t node);
+int parse_do(struct task_parser *p, int32_t node);
+/* kernel.c: statements up to a }, and kernels and pieces from behind their first word on. */
+int parse_body(struct task_parser *p, int32_t *first);
 int parse_kernel(struct task_parser *p);
 int parse_piece(struct task_parser *p);
 
