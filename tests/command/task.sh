@@ -84,6 +84,22 @@ as_profile() {
 reports() { "$gpusim" task saxpy.task --gpu v100,h200 --report text,csv --output r 2>err && grep -q saxpy err && [ -s r.csv ]; }
 same_again() { cp saxpy.json first.json && modelled saxpy && [ "$(of saxpy.json 'e["cycles"]')" = "$(of first.json 'e["cycles"]')" ] && [ -z "$(ls -d gpusim-task-* 2>/dev/null)" ]; }
 
+# Launches of a kernel after its first have its counters and trace: 200 times two kernels take little more room than twice, every launch takes as
+# long as the first, and others' tools get a trace for each. Where shared traces have no room, each has its own.
+alike() {
+	"$gpusim" replay many.profile --gpu v100 --memory hierarchy --report json --output many "$@" 2>err &&
+		[ "$(of many.json 'len(d["launches"]), len({(l["kernel"], l["estimates"][0]["cycles"]) for l in d["launches"]}), [f for l in d["launches"] for f in l["estimates"][0]["flags"]]')" = '6 2 []' ]
+}
+shared() {
+	local kernels='buffer a 256K\ncopy to a\nkernel k { grid 16; block 256\n load a coalesced 4\n fma 4\n}\nkernel l { grid 8; block 64\n loop 20 { load a random 4; fma 2 }\n}\n'
+	printf "${kernels}repeat 200 { launch k; launch l }" >many.task && "$gpusim" task many.task -o large.profile &&
+		printf "${kernels}repeat 3 { launch k; launch l }" >many.task && "$gpusim" task many.task --trace all --trace-memory 64K -o many.profile && alike &&
+		size=$(wc -c <many.profile) && "$gpusim" task many.task --trace all -o many.profile && alike && alike --exact 1 &&
+		[ $((2 * $(wc -c <many.profile))) -lt "$size" ] && [ "$(wc -c <large.profile)" -lt $(($(wc -c <many.profile) + 200000)) ] &&
+		"$gpusim" export --accel-sim many.profile -o exported --gpu v100 2>err && [ "$(ls exported/*.traceg | wc -l)" = 6 ] &&
+		[ "$("$gpusim" task --from many.profile --gpu v100 | grep -c '^launch')" = 6 ]
+}
+
 # refused TEXT MESSAGE
 refused() {
 	printf "$1" >bad.task
@@ -159,6 +175,7 @@ check "a dependent load waits" waits
 check "it is written as a profile that replay takes" as_profile
 check "reports are those of replay" reports
 check "the same list gives the same times, and leaves nothing behind" same_again
+check "launches of a kernel share its counters and trace" shared
 check "what is wrong is said in one line with its place" wrong
 check "a missing file is named" missing
 check "the list of a trace has its loops, lanes and addresses" from_traces

@@ -56,10 +56,15 @@ struct imported_launch {
 	char *path;             /* what messages call it; owned */
 	uint64_t counted;       /* groups that are in the stream, the first ones, and some others for their traces; those do as these in turn. 0: all */
 	struct sass_header header;
+	size_t repeats;         /* the number of a launch before it that did the same, from 1; 0: none is known */
+	bool repeated;          /* others after it did the same */
 	size_t kernel;
 	uint64_t first_touch[IMPORT_MOST_PIECES]; /* an address in each piece, in the order in which they were touched */
 	size_t touch_count;
 	uint64_t file_bytes; /* that were read */
+	uint64_t seq;        /* once it is written; what its counters have; and whether others after it have them and its trace, too */
+	size_t slots, places;
+	bool shared;
 };
 
 struct import_job {
@@ -70,6 +75,7 @@ struct import_job {
 	struct touched_pieces memory;
 	bool all_groups;        /* trace all of them */
 	uint64_t trace_items, trace_bytes, counter_bytes; /* bounds of a launch */
+	uint64_t shared_bytes;  /* of traces that launches share */
 	uint64_t lines;         /* instructions that were read */
 	uint64_t read_bytes, shown_ns; /* for progress */
 	size_t at_launch;
@@ -130,9 +136,8 @@ size_t import_pieces(const struct import_job *job, const struct imported_launch 
 
 /* What gpusim-cc would have answered for a kernel. */
 void import_program(const struct imported_kernel *k, size_t number, struct gs_pack *out);
-/* A launch; what was copied to its pieces before it counts for it. */
-void import_launch(struct import_job *job, const struct imported_launch *launch, uint64_t seq, const struct launch_counts *counts,
-                   struct gs_pack *out);
+/* A launch; what was copied to its pieces before it counts for it. counts: NULL: it has those, and the trace, of the one that it repeats. */
+void import_launch(struct import_job *job, const struct imported_launch *launch, const struct launch_counts *counts, struct gs_pack *out);
 
 /* ---- profile.c: all of it ---- */
 

@@ -4,6 +4,7 @@
 #include "runtime/config/log.h"
 #include "runtime/format/profile_file.h"
 #include "runtime/format/protocol.h"
+#include "runtime/model/trace_shapes.h"
 #include "runtime/process/thread.h"
 
 #include <errno.h>
@@ -117,14 +118,32 @@ static int write_programs(struct import_job *job, struct profile_output *o, stru
 	return result;
 }
 
-static int write_launch(struct import_job *job, const struct imported_launch *l, uint64_t seq, struct profile_output *o, struct gs_error *err)
+/* One that did what another did before has its counters and its trace: it is not read again. */
+static int write_repeated(struct import_job *job, struct imported_launch *l, struct profile_output *o, struct gs_error *err)
+{
+	struct gs_pack pack = {0};
+	l->slots = job->launches[l->repeats - 1].slots;
+	l->places = job->launches[l->repeats - 1].places;
+	import_launch(job, l, NULL, &pack);
+	return write_record(o, "launch", &pack, err);
+}
+
+static int write_launch(struct import_job *job, struct imported_launch *l, uint64_t seq, struct profile_output *o, struct gs_error *err)
 {
 	struct launch_counts counts;
 	struct gs_pack pack = {0};
+	l->seq = seq;
+	if (l->repeats && job->launches[l->repeats - 1].shared)
+		return write_repeated(job, l, o, err);
 	int result = import_count(job, l, &counts, err);
 	if (result)
 		return result;
-	import_launch(job, l, seq, &counts, &pack);
+	l->slots = counts.slots;
+	l->places = counts.places;
+	/* Models keep so many bytes of traces for launches that come without: half of it, so that none is gone when it is needed. */
+	l->shared = l->repeated && job->shared_bytes + counts.trace.len <= TRACE_KEPT_SHARE(job->trace_bytes) / 2;
+	job->shared_bytes += l->shared ? counts.trace.len : 0;
+	import_launch(job, l, &counts, &pack);
 	launch_counts_free(&counts);
 	job->read_bytes += l->file_bytes;
 	return write_record(o, "launch", &pack, err);
@@ -230,13 +249,24 @@ static void tell_unknown(const struct import_job *job)
 	free(u.list);
 }
 
+static void repeat_survey(struct imported_launch *l, const struct imported_launch *first)
+{
+	l->header = first->header;
+	l->kernel = first->kernel;
+	memcpy(l->first_touch, first->first_touch, sizeof l->first_touch);
+	l->touch_count = first->touch_count;
+}
+
 static int survey_all(struct import_job *job, struct gs_error *err)
 {
 	int result = 0;
 	job->pass = 1;
 	for (size_t i = 0; i < job->launch_count && !result; i++) {
 		job->at_launch = i;
-		result = import_survey(job, &job->launches[i], err);
+		if (job->launches[i].repeats)
+			repeat_survey(&job->launches[i], &job->launches[job->launches[i].repeats - 1]);
+		else
+			result = import_survey(job, &job->launches[i], err);
 	}
 	import_progress_end();
 	if (!result)

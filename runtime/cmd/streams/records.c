@@ -91,33 +91,37 @@ void import_program(const struct imported_kernel *k, size_t number, struct gs_pa
 
 /* ---- launches ---- */
 
-static void add_facts(const struct import_job *job, const struct imported_launch *l, uint64_t seq, const struct launch_counts *counts, size_t used,
-                      const size_t *numbers, struct gs_pack *out)
+static void add_facts(const struct import_job *job, const struct imported_launch *l, bool counted, size_t used, const size_t *numbers,
+                      struct gs_pack *out)
 {
 	const struct imported_kernel *k = &job->kernels[l->kernel];
 	const uint64_t *g = l->header.grid, *b = l->header.block;
 	struct gs_buf text = {0};
-	gs_buf_printf(&text, "seq=%" PRIu64 "\nprogram=%zu\nkernel=%s\n", seq, l->kernel + 1, k->name);
+	gs_buf_printf(&text, "seq=%" PRIu64 "\nprogram=%zu\nkernel=%s\n", l->seq, l->kernel + 1, k->name);
 	if (strcmp(k->name, k->title))
 		gs_buf_printf(&text, "title=%s\n", k->title);
 	gs_buf_printf(&text, "global=%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\nlocal=%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", g[0] * b[0], g[1] * b[1],
 	              g[2] * b[2], b[0], b[1], b[2]);
-	gs_buf_printf(&text, "local_bytes=%" PRIu64 "\nslots=%zu\nplaces=%zu\nmeasured_ns=0\ncuda=1\n", l->header.shared_bytes, counts->slots,
-	              counts->places);
+	gs_buf_printf(&text, "local_bytes=%" PRIu64 "\nslots=%zu\nplaces=%zu\nmeasured_ns=0\ncuda=1\n", l->header.shared_bytes, l->slots, l->places);
+	if (!counted)
+		gs_buf_printf(&text, "counters_of=%" PRIu64 "\ntrace_of=%" PRIu64 "\n", job->launches[l->repeats - 1].seq, job->launches[l->repeats - 1].seq);
+	if (l->shared)
+		gs_buf_puts(&text, "trace_shared=1\n");
 	for (size_t i = 0; i < k->arguments; i++)
 		gs_buf_printf(&text, "argument=%d,%" PRIu64 "\n", i < used, i < used ? job->memory.list[numbers[i]].begin : 0);
 	add_section(out, "facts", &text);
 	gs_buf_free(&text);
 }
 
-void import_launch(struct import_job *job, const struct imported_launch *l, uint64_t seq, const struct launch_counts *counts, struct gs_pack *out)
+void import_launch(struct import_job *job, const struct imported_launch *l, const struct launch_counts *counts, struct gs_pack *out)
 {
 	size_t numbers[IMPORT_MOST_PIECES], used = import_pieces(job, l, numbers), arguments = job->kernels[l->kernel].arguments;
 	uint64_t bytes[IMPORT_MOST_PIECES] = {0};
 	struct argument_memory memory[IMPORT_MOST_PIECES] = {{0}};
-	add_facts(job, l, seq, counts, used, numbers, out);
-	gs_pack_add(out, "counters", counts->words, counts->word_count * sizeof *counts->words);
-	if (counts->trace.len)
+	add_facts(job, l, counts != NULL, used, numbers, out);
+	if (counts)
+		gs_pack_add(out, "counters", counts->words, counts->word_count * sizeof *counts->words);
+	if (counts && counts->trace.len)
 		gs_pack_add(out, "trace", counts->trace.data, counts->trace.len);
 	for (size_t i = 0; i < used; i++) {
 		struct touched_piece *p = &job->memory.list[numbers[i]];

@@ -94,7 +94,7 @@ static int keep_counters(struct replay *play, uint64_t seq, const struct gs_sect
 		return gs_fail(err, ENOMEM, "out of memory");
 	if (charge_counters(play, s->len, err))
 		return -EFBIG;
-	struct recorded_counters c = {seq, malloc(s->len + 1), s->len / sizeof(uint64_t)};
+	struct recorded_counters c = {.seq = seq, .words = malloc(s->len + 1), .count = s->len / sizeof(uint64_t)};
 	if (!c.words)
 		return gs_fail(err, ENOMEM, "out of memory");
 	memcpy(c.words, s->data, s->len);
@@ -164,10 +164,28 @@ static void take_buffers(struct launch_record *l, const struct gs_section *buffe
 		memcpy(l->argument_memory, buffers->data, buffers->len < most ? buffers->len : most);
 }
 
-static struct kept_trace *trace_in(const struct gs_pack *pack)
+/* A launch may have the trace of one before it. Models find that among those that they keep, unless each launch must have its own. */
+static bool copies_traces(const struct replay *play)
 {
+	return play->take || play->sim->model.exact;
+}
+
+static int keep_trace(struct replay *play, struct recorded_counters *c, const struct gs_section *trace, struct gs_error *err)
+{
+	if (charge_counters(play, trace->len, err))
+		return -EFBIG;
+	gs_buf_add(&c->trace, trace->data, trace->len);
+	return c->trace.failed ? gs_fail(err, ENOMEM, "out of memory") : 0;
+}
+
+static struct kept_trace *trace_in(const struct replay *play, const struct gs_pack *pack)
+{
+	const char *facts = gs_pack_text(pack, "facts");
 	const struct gs_section *trace = gs_pack_find(pack, "trace"), *memory = gs_pack_find(pack, "memory");
-	return trace && memory ? trace_from_bytes(trace->data, trace->len, memory->data, memory->len / sizeof(uint64_t)) : NULL;
+	const struct recorded_counters *c = !trace && fact(facts, "trace_of", 0) ? find_counters(play, number_of(facts, "trace_of")) : NULL;
+	const void *bytes = trace ? trace->data : c ? c->trace.data : NULL;
+	size_t length = trace ? trace->len : c ? c->trace.len : 0;
+	return bytes && memory ? trace_from_bytes(bytes, length, memory->data, memory->len / sizeof(uint64_t)) : NULL;
 }
 
 /* ---- modelling ---- */
@@ -279,7 +297,10 @@ static int take_launch(struct replay *play, const struct gs_pack *pack, struct g
 		return bad_record(play, err);
 	take_sizes(l, gs_pack_find(pack, "memory"));
 	take_buffers(l, gs_pack_find(pack, "buffers"));
+	const struct gs_section *trace = gs_pack_find(pack, "trace");
 	int result = counters ? keep_counters(play, l->seq, counters, err) : 0;
+	if (!result && counters && trace && fact(facts, "trace_shared", 0) && copies_traces(play))
+		result = keep_trace(play, &play->counters[play->counter_sets - 1], trace, err);
 	const struct recorded_counters *c =
 		result ? NULL : find_counters(play, fact(facts, "counters_of", 0) ? number_of(facts, "counters_of") : l->seq);
 	if (!result && c) {
@@ -290,11 +311,11 @@ static int take_launch(struct replay *play, const struct gs_pack *pack, struct g
 		result = bad_record(play, err);
 	bool wanted = !result && kernel_wanted(play->sim, l->kernel_name);
 	if (wanted && !only_takes(play->only, l->seq, l->kernel_name))
-		return pass_launch_record(play, l, trace_in(pack), err);
+		return pass_launch_record(play, l, trace_in(play, pack), err);
 	if (wanted && !play->take)
-		return model_launch_record(play, l, trace_in(pack), err);
+		return model_launch_record(play, l, trace_in(play, pack), err);
 	if (wanted)
-		result = play->take(play->take_ctx, l, trace_in(pack), err);
+		result = play->take(play->take_ctx, l, trace_in(play, pack), err);
 	release_launch(l);
 	return result;
 }
@@ -348,8 +369,10 @@ void replay_reset(struct replay *play)
 	estimates_free(play->estimates);
 	for (size_t i = 0; i < play->program_count; i++)
 		artifact_release(play->programs[i]);
-	for (size_t i = 0; i < play->counter_sets; i++)
+	for (size_t i = 0; i < play->counter_sets; i++) {
 		free(play->counters[i].words);
+		gs_buf_free(&play->counters[i].trace);
+	}
 	free(play->programs);
 	free(play->counters);
 	*play = (struct replay){.sim = play->sim};

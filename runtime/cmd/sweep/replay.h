@@ -8,6 +8,7 @@
 struct recorded_counters {
 	uint64_t seq, *words;
 	size_t count;
+	struct gs_buf trace; /* for launches after it, if they need it as their own */
 };
 
 /* Gets a launch instead of the models; the trace is then its own, or NULL. Returns 0 or a negative errno value. */

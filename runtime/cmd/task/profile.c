@@ -14,7 +14,7 @@ static int add_copy(const struct task_list *list, struct import_list *entries, c
 	return 0;
 }
 
-static int add_steps(const struct task_list *list, struct import_job *job, struct import_list *entries, const struct task_launch *launches)
+static int add_steps(const struct task_list *list, struct import_job *job, struct import_list *entries, struct task_launch *launches)
 {
 	int result = 0;
 	for (size_t i = 0; i < list->buffer_count && !result; i++)
@@ -26,8 +26,15 @@ static int add_steps(const struct task_list *list, struct import_job *job, struc
 		if (s->kind != STEP_LAUNCH)
 			continue;
 		result = import_add_launch(job, entries, &task_stream_kind, &launches[s->kernel], strdup(list->kernels[s->kernel].name));
-		if (!result)
-			job->launches[job->launch_count - 1].counted = launches[s->kernel].counted;
+		if (result)
+			continue;
+		struct imported_launch *l = &job->launches[job->launch_count - 1];
+		l->counted = launches[s->kernel].counted;
+		l->repeats = launches[s->kernel].first;
+		if (l->repeats)
+			job->launches[l->repeats - 1].repeated = true;
+		else
+			launches[s->kernel].first = job->launch_count;
 	}
 	return result;
 }

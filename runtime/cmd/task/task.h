@@ -161,6 +161,7 @@ struct task_launch {
 	const struct task_kernel *kernel;
 	uint64_t groups, counted, traced; /* which groups are carried out: the first `counted`, and those that are traced */
 	struct sass_header header;
+	size_t first; /* the number of its first launch, from 1 */
 };
 void task_launch_begin(struct task_launch *launch, const struct task_list *list, const struct task_kernel *kernel, const struct import_job *job);
 extern const struct sass_kind task_stream_kind; /* of a struct task_launch */
