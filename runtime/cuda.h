@@ -30,6 +30,7 @@ struct cuda_allocation {
 	size_t bytes;
 	enum cuda_memory_kind kind;
 	unsigned flags; /* the interposer's own */
+	uint32_t device; /* that was current when it was made */
 };
 /* Aligned to 512 bytes, contents undefined. Bounded by the target's memory for CUDA_DEVICE_MEMORY: -ENOMEM. */
 int cuda_allocate(size_t bytes, enum cuda_memory_kind kind, unsigned flags, void **out, struct gs_error *err);
@@ -144,7 +145,8 @@ struct cuda_copy {
 	const void *from;
 	size_t width, height, depth;
 	size_t to_pitch, to_slice, from_pitch, from_slice; /* bytes */
-	bool peer;    /* from one GPU of the program to another */
+	bool peer;    /* from one GPU of the program to another, as the call says: */
+	uint32_t to_device, from_device;
 	bool in_turn; /* memory of the application is read and written when the command's turn comes, whatever memory it is */
 };
 int cuda_enqueue_copy(const struct cuda_call *c, const struct cuda_copy *copy, struct gs_error *err);

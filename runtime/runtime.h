@@ -85,6 +85,10 @@ void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struc
 void timeline_contents(cl_context context, uint64_t size_bytes, uint64_t begin_ns);
 void transfer_enqueued(enum transfer_kind kind, uint64_t size_bytes);
 void memory_made(cl_mem mem);
+/* A copy between memory objects. Where GPUs of the program have them that are not the same, it is one from the one to the other. */
+void transfer_copied(cl_mem from, cl_mem to, uint64_t size_bytes, const struct command_call *call);
+/* A command of the queue, other than a copy between memory objects, uses the memory: its GPU has it then. */
+void memory_at(cl_mem mem, cl_command_queue queue);
 /* What a transfer brings to memory. */
 void memory_changed(cl_mem mem, enum transfer_kind kind, uint64_t size_bytes);
 /* Both return the bytes that move. */

@@ -102,7 +102,8 @@ int hook_cudaMemcpyAsync(void *to, const void *from, size_t bytes, int direction
 
 static int copy_peer_line(void *to, int to_device, const void *from, int from_device, size_t bytes, bool synchronous, void *stream)
 {
-	struct cuda_copy what = {.to = to, .from = from, .width = bytes, .height = 1, .depth = 1, .peer = to_device != from_device};
+	struct cuda_copy what = {.to = to, .from = from, .width = bytes, .height = 1, .depth = 1, .peer = to_device != from_device,
+	                         .to_device = (uint32_t)to_device, .from_device = (uint32_t)from_device};
 	return is_device(to_device) && is_device(from_device) ? copy(&what, API_DEVICE_TO_DEVICE, synchronous, stream) : cudaErrorInvalidDevice;
 }
 

@@ -7,7 +7,14 @@ static cl_int note(cl_int result, enum transfer_kind kind, uint64_t size_bytes, 
 	if (result == CL_SUCCESS)
 		TELL(transfer_enqueued(kind, size_bytes); timeline_transfer(kind, size_bytes, call));
 	if (result == CL_SUCCESS && to)
-		TELL(memory_changed(to, kind, size_bytes));
+		TELL(memory_changed(to, kind, size_bytes); memory_at(to, call->queue));
+	return result;
+}
+
+static cl_int note_copy(cl_int result, uint64_t size_bytes, cl_mem from, cl_mem to, const struct command_call *call)
+{
+	if (result == CL_SUCCESS)
+		TELL(transfer_copied(from, to, size_bytes, call); memory_changed(to, TRANSFER_COPY, size_bytes));
 	return result;
 }
 
@@ -56,6 +63,12 @@ cl_mem hook_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image
 		uint64_t begin = call_begins(); \
 		return note(cl.name args, kind, size, changed, CALL(blocking)); \
 	}
+#define COPY(name, params, args, size) \
+	cl_int hook_##name params \
+	{ \
+		uint64_t begin = call_begins(); \
+		return note_copy(cl.name args, size, from, to, CALL(false)); \
+	}
 
 TRANSFER(clEnqueueReadBuffer,
          (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *host,
@@ -88,18 +101,18 @@ TRANSFER(clEnqueueFillBuffer,
           cl_uint wait_count, const cl_event *wait, cl_event *event),
          (queue, buffer, pattern, pattern_size, offset, size, wait_count, wait, event), TRANSFER_FILL, size, buffer, false)
 
-TRANSFER(clEnqueueCopyBuffer,
-         (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t size,
-          cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, from, to, from_offset, to_offset, size, wait_count, wait, event), TRANSFER_COPY, size, to, false)
+COPY(clEnqueueCopyBuffer,
+     (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t size,
+      cl_uint wait_count, const cl_event *wait, cl_event *event),
+     (queue, from, to, from_offset, to_offset, size, wait_count, wait, event), size)
 
-TRANSFER(clEnqueueCopyBufferRect,
-         (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin,
-          const size_t *region, size_t from_row, size_t from_slice, size_t to_row, size_t to_slice,
-          cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, from, to, from_origin, to_origin, region, from_row, from_slice, to_row, to_slice, wait_count, wait,
-          event),
-         TRANSFER_COPY, region_bytes(region, 1), to, false)
+COPY(clEnqueueCopyBufferRect,
+     (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin,
+      const size_t *region, size_t from_row, size_t from_slice, size_t to_row, size_t to_slice,
+      cl_uint wait_count, const cl_event *wait, cl_event *event),
+     (queue, from, to, from_origin, to_origin, region, from_row, from_slice, to_row, to_slice, wait_count, wait,
+      event),
+     region_bytes(region, 1))
 
 TRANSFER(clEnqueueReadImage,
          (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region,
@@ -118,21 +131,20 @@ TRANSFER(clEnqueueFillImage,
           cl_uint wait_count, const cl_event *wait, cl_event *event),
          (queue, image, colour, origin, region, wait_count, wait, event), TRANSFER_FILL, image_bytes(image, region), image, false)
 
-TRANSFER(clEnqueueCopyImage,
-         (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin,
-          const size_t *region, cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, from, to, from_origin, to_origin, region, wait_count, wait, event), TRANSFER_COPY,
-         image_bytes(from, region), to, false)
+COPY(clEnqueueCopyImage,
+     (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin,
+      const size_t *region, cl_uint wait_count, const cl_event *wait, cl_event *event),
+     (queue, from, to, from_origin, to_origin, region, wait_count, wait, event), image_bytes(from, region))
 
-TRANSFER(clEnqueueCopyImageToBuffer,
-         (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *origin, const size_t *region, size_t offset,
-          cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, from, to, origin, region, offset, wait_count, wait, event), TRANSFER_COPY, image_bytes(from, region), to, false)
+COPY(clEnqueueCopyImageToBuffer,
+     (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *origin, const size_t *region, size_t offset,
+      cl_uint wait_count, const cl_event *wait, cl_event *event),
+     (queue, from, to, origin, region, offset, wait_count, wait, event), image_bytes(from, region))
 
-TRANSFER(clEnqueueCopyBufferToImage,
-         (cl_command_queue queue, cl_mem from, cl_mem to, size_t offset, const size_t *origin, const size_t *region,
-          cl_uint wait_count, const cl_event *wait, cl_event *event),
-         (queue, from, to, offset, origin, region, wait_count, wait, event), TRANSFER_COPY, image_bytes(to, region), to, false)
+COPY(clEnqueueCopyBufferToImage,
+     (cl_command_queue queue, cl_mem from, cl_mem to, size_t offset, const size_t *origin, const size_t *region,
+      cl_uint wait_count, const cl_event *wait, cl_event *event),
+     (queue, from, to, offset, origin, region, wait_count, wait, event), image_bytes(to, region))
 
 /* The pointers of an SVM copy do not show which side they are on. It counts as a copy within the device's memory. */
 TRANSFER(clEnqueueSVMMemcpy,

@@ -3,6 +3,7 @@
 #include "runtime/config/log.h"
 #include "runtime/guest/cuda/start.h"
 #include "runtime/guest/driver/ending.h"
+#include "runtime/guest/driver/several.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/launches/shadow.h"
 #include "runtime/guest/launches/verify.h"
@@ -80,6 +81,7 @@ static void read_options(void)
 	options_from_environment(&simulation.options, environ, complain);
 	make_absolute("OUTPUT", &simulation.options.output);
 	make_absolute("RECORD", &simulation.options.record);
+	make_absolute("TOPOLOGY", &simulation.options.topology);
 	make_absolute("CACHE_DIR", &simulation.options.cache_dir);
 	make_absolute("CC", &simulation.options.cc);
 	make_absolute("CLANG", &simulation.options.clang);
@@ -87,18 +89,6 @@ static void read_options(void)
 	const char *temporary = getenv("TMPDIR");
 	snprintf(simulation.temporary, sizeof simulation.temporary, "%s", temporary && *temporary == '/' ? temporary : "/tmp");
 	simulation.cc_environment = make_cc_environment();
-}
-
-/* POCL has as many devices as this variable names. It reads it when the program first asks for platforms, which is after this. */
-static void ask_for_devices(void)
-{
-	uint64_t wanted = simulation.options.devices.number;
-	struct gs_buf list = {0};
-	for (uint64_t i = 0; i < wanted && i < SCHEDULE_DEVICES; i++)
-		gs_buf_puts(&list, i ? " pthread" : "pthread");
-	if (wanted > 1 && !list.failed)
-		setenv("POCL_DEVICES", list.data, 0);
-	gs_buf_free(&list);
 }
 
 /* ---- fork and exit ---- */
@@ -136,7 +126,7 @@ void runtime_start(void)
 	load_targets(&simulation);
 	choose_model(&simulation);
 	record_all_targets(&simulation);
-	ask_for_devices();
+	several_start(complain);
 	cache_setup(simulation.options.cache_dir.text, simulation.options.cache_size.number);
 	if (before)
 		uselocale(before);

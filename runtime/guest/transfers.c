@@ -2,7 +2,9 @@
 #include "runtime/runtime.h"
 
 #include "runtime/guest/driver/buffers.h"
+#include "runtime/guest/driver/several.h"
 #include "runtime/guest/driver/simulation.h"
+#include "runtime/guest/launches/timeline.h"
 #include "runtime/guest/support/memory_log.h"
 
 #include <pthread.h>
@@ -21,6 +23,28 @@ static struct mapped_region *mappings; /* under the lock */
 void transfer_enqueued(enum transfer_kind kind, uint64_t size_bytes)
 {
 	stats_add_transfer(&simulation.stats, kind, size_bytes);
+}
+
+void memory_at(cl_mem mem, cl_command_queue queue)
+{
+	if (several_wanted())
+		memory_log_set_gpu(whole_memory(mem), several_of_queue(queue));
+}
+
+void transfer_copied(cl_mem from, cl_mem to, uint64_t size_bytes, const struct command_call *call)
+{
+	cl_mem source = several_wanted() ? whole_memory(from) : NULL, goal = source ? whole_memory(to) : NULL;
+	uint32_t own = goal ? several_of_queue(call->queue) : 0;
+	struct peer_ends ends = {goal ? memory_log_gpu(source, own) : 0, goal ? memory_log_gpu(goal, own) : 0};
+	if (goal)
+		memory_log_set_gpu(goal, ends.to);
+	if (ends.from == ends.to) {
+		transfer_enqueued(TRANSFER_COPY, size_bytes);
+		timeline_transfer(TRANSFER_COPY, size_bytes, call);
+		return;
+	}
+	stats_add_peer_copy(&simulation.stats, ends, size_bytes);
+	timeline_peer_copy(ends, size_bytes, call);
 }
 
 void memory_made(cl_mem mem)

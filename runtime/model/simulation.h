@@ -25,6 +25,7 @@ struct simulation {
 	bool all_groups;   /* of every launch all groups are traced, as far as there is memory */
 	struct target targets[MAX_TARGETS];
 	size_t target_count;
+	struct topology topology; /* of the program's GPUs */
 	char archs[MAX_TARGETS][GPU_TARGET_SIZE]; /* the different names of gpu_target_name */
 	size_t arch_count;
 	char library[4096];    /* the path of this library */

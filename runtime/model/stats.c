@@ -309,6 +309,17 @@ void stats_add_transfer(struct stats *stats, enum transfer_kind kind, uint64_t s
 	unlock_for_report(&stats->lock);
 }
 
+void stats_add_peer_copy(struct stats *stats, struct peer_ends ends, uint64_t size_bytes)
+{
+	stats_add_transfer(stats, TRANSFER_PEER, size_bytes);
+	if (ends.from >= TOPOLOGY_GPUS || ends.to >= TOPOLOGY_GPUS)
+		return;
+	lock_for_report(&stats->lock);
+	stats->peers[ends.from][ends.to].commands++;
+	stats->peers[ends.from][ends.to].size_bytes += size_bytes;
+	unlock_for_report(&stats->lock);
+}
+
 static int longest_first(const void *a, const void *b, void *data)
 {
 	const struct simulation *sim = data;
@@ -359,10 +370,25 @@ struct energy kernels_energy(const struct stats *stats, size_t target)
 	return sum;
 }
 
+/* Without a topology, or from a profile, all pairs of GPUs are alike. */
+double transfers_of_kind_ns(const struct simulation *sim, size_t target, enum transfer_kind kind)
+{
+	const struct gpu *gpu = &sim->targets[target].gpu;
+	double sum = 0;
+	if (kind != TRANSFER_PEER || !sim->topology.count)
+		return transfer_time_ns(gpu, kind, &sim->stats.transfers[kind]);
+	for (uint32_t from = 0; from < sim->topology.count; from++)
+		for (uint32_t to = 0; to < sim->topology.count; to++) {
+			const struct transfer_stats *s = &sim->stats.peers[from][to];
+			sum += topology_time_ns(&sim->topology, gpu, (struct peer_ends){from, to}, s->commands, s->size_bytes);
+		}
+	return sum;
+}
+
 double transfers_total_ns(const struct simulation *sim, size_t target)
 {
 	double sum = 0;
 	for (int k = 0; k < TRANSFER_KINDS; k++)
-		sum += transfer_time_ns(&sim->targets[target].gpu, k, &sim->stats.transfers[k]);
+		sum += transfers_of_kind_ns(sim, target, (enum transfer_kind)k);
 	return sum;
 }

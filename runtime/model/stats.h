@@ -5,6 +5,7 @@
 #include "models/energy/energy.h"
 #include "runtime/model/advice.h"
 #include "runtime/model/launch_record.h"
+#include "runtime/timeline/topology.h"
 #include "runtime/timeline/transfers.h"
 
 #include <pthread.h>
@@ -97,6 +98,7 @@ struct stats {
 	struct not_modelled *not_modelled;
 	struct measured_kernel *measured; /* in the order of their first launches; the first so many */
 	struct transfer_stats transfers[TRANSFER_KINDS];
+	struct transfer_stats peers[TOPOLOGY_GPUS][TOPOLOGY_GPUS]; /* those of TRANSFER_PEER, from the first to the second, as far as they are known */
 	uint64_t launches;
 	bool cuda; /* a CUDA program made them */
 };
@@ -116,6 +118,7 @@ void stats_add_not_modelled(struct stats *stats, const char *kernel, const char 
 void stats_add_shape(struct stats *stats, const char *kernel, const struct measured_shape *shape);
 void stats_add_measured(struct stats *stats, const char *kernel, const char *reason, const struct measured_shape *shape, uint64_t ns);
 void stats_add_transfer(struct stats *stats, enum transfer_kind kind, uint64_t size_bytes);
+void stats_add_peer_copy(struct stats *stats, struct peer_ends ends, uint64_t size_bytes);
 
 /* The work-groups of a launch. */
 uint64_t launch_group_count(const struct launch_result *r);
@@ -124,6 +127,7 @@ const char *main_limiter(const struct target_stats *t);
 /* With the lock held: */
 double kernels_total_ns(const struct stats *stats, size_t target); /* of all kernels */
 struct energy kernels_energy(const struct stats *stats, size_t target); /* of all kernels */
+double transfers_of_kind_ns(const struct simulation *sim, size_t target, enum transfer_kind kind);
 double transfers_total_ns(const struct simulation *sim, size_t target);
 /* The kernels, longest total on the first target first; count in *count; the caller frees the array. */
 const struct kernel_stats **stats_sorted(const struct simulation *sim, size_t *count);

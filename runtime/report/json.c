@@ -356,7 +356,7 @@ static void add_transfers(struct gs_buf *b, const struct simulation *sim)
 		for (size_t t = 0; t < sim->target_count; t++) {
 			gs_buf_puts(b, "{");
 			json_add_string(b, "target", sim->targets[t].gpu.name);
-			json_add_number(b, "time_ns", transfer_time_ns(&sim->targets[t].gpu, k, s));
+			json_add_number(b, "time_ns", transfers_of_kind_ns(sim, t, (enum transfer_kind)k));
 			json_end(b, "},");
 		}
 		json_end(b, "]},");

@@ -282,6 +282,24 @@ several_gpus() {
 		holds one.json 'r["timeline"]["gpus"] == [] and not any("gpu" in c for c in r["timeline"]["commands"])'
 }
 
+# 0 and 1 have a link of 10 GB/s and 500 ns, 1 and 2 one of 5 GB/s and 1000 ns. 184320 bytes take 18432 + 500 ns from 0 to 1, and from 0 to 2, over both
+# links, 36864 + 1500 ns. A copy within GPU 0 is none between GPUs.
+copies_between_gpus() {
+	printf '0 1 10 500 # a comment\n\n2 1 5 1000\n' >links
+	GPUSIM_DEVICES=3 GPUSIM_TOPOLOGY=links GPUSIM_REPORT=json GPUSIM_OUTPUT=links preloaded "$build/tests/guest/several" >/dev/null 2>err && [ ! -s err ] &&
+		holds links.json '[(c["gpu"], round(c["times"][0][1] - c["times"][0][0])) for c in r["timeline"]["commands"] if c["kind"] == "peer"] == [(1, 18932), (2, 38364)]' &&
+		holds links.json '[c["gpu"] for c in r["timeline"]["commands"] if c["kind"] == "copy"] == [0]' &&
+		holds links.json '[(t["commands"], round(t["estimates"][0]["time_ns"])) for t in r["transfers"] if t["kind"] == "peer"] == [(2, 57296)]'
+}
+
+# One line each, and the program runs as if there were no file.
+wrong_links_are_told() {
+	printf '0 1 10 500\n1 3 10 500\n' >wrong
+	[ "$(GPUSIM_DEVICES=3 GPUSIM_TOPOLOGY=wrong GPUSIM_REPORT=none preloaded "$build/tests/guest/several" 2>err)" = "several: 3 ok" ] &&
+		[ "$(wc -l <err)" = 1 ] && grep -q 'wrong:2: there is no GPU 3: the program has 3' err &&
+		GPUSIM_DEVICES=3 GPUSIM_TOPOLOGY=absent GPUSIM_REPORT=none preloaded "$build/tests/guest/several" >/dev/null 2>err && [ "$(wc -l <err)" = 1 ] && grep -q 'absent' err
+}
+
 # Idle power for the whole time, and a nJ for each instruction of the fma pipe; nothing where the description has no energies.
 energy_is_told() {
 	GPUSIM_REPORT=text,json,csv GPUSIM_OUTPUT=energy GPUSIM_GPU=h200 GPUSIM_TEXT=verbose \
@@ -327,6 +345,8 @@ check "lines tell what ran" lines_tell_what_ran
 check "the timeline keeps the queue's order" timeline_keeps_the_order
 check "launches that overlap are shown so" overlap_shows
 check "several GPUs have lanes and times of their own" several_gpus
+check "copies between GPUs take their links" copies_between_gpus
+check "wrong links are told" wrong_links_are_told
 check "diff says what and why" diff_says_why
 check "diff compares like with like" diff_compares_like_with_like
 check "annotate shows heat in 100 columns" annotate_shows_heat

@@ -142,7 +142,7 @@ static int launch(const char *name, unsigned grid, unsigned block, const void *p
 static void copy(enum cuda_copy_kind kind, void *to, const void *from, size_t bytes, bool blocking)
 {
 	struct gs_error err = {""};
-	const struct cuda_copy c = {kind, to, from, bytes, 1, 1, bytes, bytes, bytes, bytes, false, false};
+	const struct cuda_copy c = {kind, to, from, bytes, 1, 1, bytes, bytes, bytes, bytes, false, 0, 0, false};
 	check(!cuda_enqueue_copy(&(struct cuda_call){.stream = stream, .blocking = blocking}, &c, &err), "a copy is enqueued");
 }
 

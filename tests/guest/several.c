@@ -1,4 +1,5 @@
-/* several - a launch that fills a small GPU on every device of the platform, each with a queue of its own, in one context. It checks the results. */
+/* several - a launch that fills a small GPU on every device of the platform, each with a queue of its own, in one context, and copies
+ * from the first device to the others. It checks the results. */
 #include "guest.h"
 
 enum { MOST = 16, COUNT = 46080, STEPS = 400 };
@@ -54,6 +55,13 @@ int main(void)
 		for (int i = 0; i < COUNT; i++)
 			EXPECT(found[i] == expected, "element %d on device %u is %u, not %u", i, d, found[i], expected);
 	}
+	/* From the first device to each other, enqueued there, and back to where it was already. */
+	for (cl_uint d = 1; d < count; d++) {
+		OK(clEnqueueCopyBuffer(queues[d], memory[0], memory[d], 0, 0, sizeof found, 0, NULL, NULL));
+		OK(clFinish(queues[d]));
+	}
+	OK(clEnqueueCopyBuffer(queues[0], memory[0], memory[0], 0, COUNT * 2, COUNT * 2, 0, NULL, NULL));
+	OK(clFinish(queues[0]));
 	printf("several: %u ok\n", count);
 	return 0;
 }

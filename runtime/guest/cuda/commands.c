@@ -150,7 +150,21 @@ struct logged_copy {
 	bool fill;
 	const void *to;
 	bool peer;
+	struct peer_ends ends;
 };
+
+/* A copy by addresses goes from one GPU to another where their memory is of two. */
+static bool is_peer_copy(const struct cuda_copy *c, struct peer_ends *ends)
+{
+	struct cuda_allocation to, from;
+	*ends = (struct peer_ends){c->from_device, c->to_device};
+	if (c->peer || c->kind != CUDA_WITHIN_DEVICE || cuda_device_count() < 2)
+		return c->peer;
+	bool known = cuda_find_allocation(c->to, &to) && cuda_find_allocation(c->from, &from) && to.kind == CUDA_DEVICE_MEMORY && from.kind == CUDA_DEVICE_MEMORY;
+	if (known)
+		*ends = (struct peer_ends){from.device, to.device};
+	return known && ends->from != ends->to;
+}
 
 static void log_change(const struct logged_copy *c)
 {
@@ -170,9 +184,13 @@ static const struct schedule_command *log_copy(const struct stream_call *call, v
 		[CUDA_TO_DEVICE] = TRANSFER_WRITE, [CUDA_TO_HOST] = TRANSFER_READ, [CUDA_WITHIN_DEVICE] = TRANSFER_COPY};
 	if (!c->fill && c->kind == CUDA_WITHIN_HOST)
 		return timeline_stream_marker(call);
-	enum transfer_kind kind = c->fill ? TRANSFER_FILL : c->peer ? TRANSFER_PEER : kinds[c->kind];
-	transfer_enqueued(kind, c->bytes);
+	enum transfer_kind kind = c->fill ? TRANSFER_FILL : kinds[c->kind];
 	log_change(c);
+	if (!c->fill && c->peer) {
+		stats_add_peer_copy(&simulation.stats, c->ends, c->bytes);
+		return timeline_stream_peer_copy(c->ends, c->bytes, call);
+	}
+	transfer_enqueued(kind, c->bytes);
 	return timeline_stream_transfer(kind, c->bytes, call);
 }
 
@@ -201,7 +219,8 @@ static enum stream_turn guard_pageable(struct call_log *l, struct copy_command *
 
 static int enqueue(const struct cuda_call *call, struct copy_command *m, struct gs_error *err)
 {
-	struct logged_copy logged = {m->copy.kind, copy_bytes(&m->copy), m->unit, m->copy.to, m->copy.peer};
+	struct logged_copy logged = {.kind = m->copy.kind, .bytes = copy_bytes(&m->copy), .fill = m->unit, .to = m->copy.to};
+	logged.peer = !m->unit && is_peer_copy(&m->copy, &logged.ends);
 	struct call_log l;
 	int failed = call_begin(&l, call, &m->command, err);
 	if (failed) {
@@ -234,18 +253,6 @@ int cuda_enqueue_fill(const struct cuda_call *call, const struct cuda_copy *shap
 
 /* ---- streams and waiting ---- */
 
-static __thread uint32_t current_device; /* of each thread, as CUDA has it */
-
-void cuda_set_device(uint32_t device)
-{
-	current_device = device;
-}
-
-uint32_t cuda_current_device(void)
-{
-	return current_device;
-}
-
 uint32_t cuda_device_count(void)
 {
 	uint64_t wanted = simulation.options.devices.number;
@@ -257,7 +264,7 @@ int cuda_stream_new(const char *name, struct cuda_stream **out, struct gs_error 
 {
 	*out = stream_new(name);
 	if (*out)
-		(*out)->device = current_device;
+		(*out)->device = cuda_current_device();
 	return *out ? 0 : gs_fail(err, ENOMEM, "out of memory");
 }
 
@@ -287,7 +294,7 @@ int cuda_stream_wait(struct cuda_stream *s, struct gs_error *err)
 
 static void log_wait(struct cuda_stream *s, void *data)
 {
-	if (s->device != current_device)
+	if (s->device != cuda_current_device())
 		return;
 	struct stream_call call = {.stream = s, .name = s->name, .priority = s->priority, .device = s->device, .begin_ns = *(const uint64_t *)data};
 	timeline_stream_wait("cudaDeviceSynchronize", &call);

@@ -98,6 +98,18 @@ int memory_add(const struct cuda_allocation *a, struct gs_error *err)
 	return add_entry(a, NULL, err);
 }
 
+static __thread uint32_t current_device; /* of each thread, as CUDA has it */
+
+void cuda_set_device(uint32_t device)
+{
+	current_device = device;
+}
+
+uint32_t cuda_current_device(void)
+{
+	return current_device;
+}
+
 /* Counts bytes as used, if there is room for them. */
 static bool take_room(enum cuda_memory_kind kind, size_t bytes)
 {
@@ -147,7 +159,7 @@ int cuda_allocate(size_t bytes, enum cuda_memory_kind kind, unsigned flags, void
 		return gs_fail(err, ENOMEM, "the host has no room for %zu bytes", bytes);
 	}
 	void *address = pages + MARGIN + (counts_as_device_memory(kind) ? next_offset(bytes) : 0);
-	int result = add_entry(&(struct cuda_allocation){address, bytes, kind, flags}, pages, err);
+	int result = add_entry(&(struct cuda_allocation){address, bytes, kind, flags, cuda_current_device()}, pages, err);
 	if (result) {
 		give_room_back(kind, bytes);
 		munmap(pages, mapped_bytes(bytes));
@@ -161,12 +173,12 @@ int cuda_register(void *address, size_t bytes, unsigned flags, struct gs_error *
 {
 	if (!address || !bytes || bytes > UINTPTR_MAX - (uintptr_t)address)
 		return gs_fail(err, EINVAL, "there is no such memory");
-	return add_entry(&(struct cuda_allocation){address, bytes, CUDA_REGISTERED_MEMORY, flags}, NULL, err);
+	return add_entry(&(struct cuda_allocation){address, bytes, CUDA_REGISTERED_MEMORY, flags, 0}, NULL, err);
 }
 
 int cuda_adopt(void *address, size_t bytes, struct gs_error *err)
 {
-	return add_entry(&(struct cuda_allocation){address, bytes, CUDA_DEVICE_MEMORY, 0}, NULL, err);
+	return add_entry(&(struct cuda_allocation){address, bytes, CUDA_DEVICE_MEMORY, 0, cuda_current_device()}, NULL, err);
 }
 
 /* Takes the entry that begins at the address out of the table. */

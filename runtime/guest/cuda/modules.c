@@ -142,7 +142,7 @@ static bool place_variables(struct cuda_module *m, struct gs_error *err)
 		return false;
 	}
 	lifted_facts_place(f, m->variables);
-	return !memory_add(&(struct cuda_allocation){m->variables, f->image_bytes, CUDA_DEVICE_MEMORY, 0}, err);
+	return !memory_add(&(struct cuda_allocation){m->variables, f->image_bytes, CUDA_DEVICE_MEMORY, 0, cuda_current_device()}, err);
 }
 
 /* ---- kernels ---- */

@@ -179,7 +179,7 @@ static uint64_t argument_size(const struct artifact_kernel *facts, const struct 
 	return bytes;
 }
 
-static void keep_sizes(struct launch *l, const struct kernel *k)
+static void keep_sizes(struct launch *l, const struct kernel *k, cl_command_queue queue)
 {
 	for (size_t i = 0; i < k->arg_count; i++) {
 		cl_mem mem;
@@ -188,6 +188,7 @@ static void keep_sizes(struct launch *l, const struct kernel *k)
 			continue;
 		memcpy(&mem, k->args[i].value, sizeof mem); /* argument_size knows that it is one */
 		memory_log_used(whole_memory(mem), &l->record.argument_memory[i]);
+		memory_at(mem, queue);
 	}
 }
 
@@ -222,7 +223,7 @@ static struct launch *launch_of_twin(const struct kernel *k, const struct reques
 	for (size_t i = 0; i < k->arg_count; i++)
 		if (k->args[i].kind == ARG_LOCAL)
 			l->record.local_bytes += k->args[i].size;
-	keep_sizes(l, k);
+	keep_sizes(l, k, r->queue);
 	choose_local_size(l, k, r, t, device);
 	return l;
 }

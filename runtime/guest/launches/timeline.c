@@ -2,6 +2,7 @@
 #include "runtime/guest/launches/timeline.h"
 
 #include "runtime/guest/launches/worker.h"
+#include "runtime/guest/driver/several.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/support/table.h"
 #include "runtime/estimates/launch_demand.h"
@@ -38,23 +39,6 @@ static bool is_in_order(cl_command_queue queue)
 	cl_command_queue_properties properties = 0;
 	cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
 	return !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-}
-
-/* Which of the GPUs that GPUSIM_DEVICES asked for a queue is of: devices get numbers in the order in which they are used. */
-static uint32_t device_of(cl_command_queue queue)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static cl_device_id seen[SCHEDULE_DEVICES];
-	cl_device_id device = NULL;
-	uint32_t i = 0;
-	if (simulation.options.devices.number < 2 || cl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS)
-		return 0;
-	pthread_mutex_lock(&lock);
-	while (i + 1 < SCHEDULE_DEVICES && seen[i] && seen[i] != device)
-		i++;
-	seen[i] = device;
-	pthread_mutex_unlock(&lock);
-	return i;
 }
 
 static uint64_t since_start(uint64_t ns)
@@ -125,7 +109,7 @@ static struct schedule_command *log_begins(const char *what, const char *name, c
 	if (!timeline_wanted())
 		return NULL;
 	bool in_order = call->queue && is_in_order(call->queue); /* asks the driver before the lock is taken */
-	uint32_t device = call->queue ? device_of(call->queue) : 0;
+	uint32_t device = call->queue ? several_of_queue(call->queue) : 0;
 	lock_for_report(&simulation.timeline.lock);
 	struct schedule_command *c = add_command(what, name, &(struct logged_call){call->queue, in_order, call->blocking, false, call->begin_ns, device});
 	if (!c) {
@@ -192,7 +176,8 @@ void timeline_resolve(struct schedule_command *c, uint64_t launch, const struct 
 	unlock_for_report(&simulation.timeline.lock);
 }
 
-static void fill_transfer(struct schedule_command *c, enum transfer_kind kind, uint64_t size_bytes)
+/* ends: of a copy between GPUs, else NULL */
+static void fill_transfer(struct schedule_command *c, enum transfer_kind kind, uint64_t size_bytes, const struct peer_ends *ends)
 {
 	static const enum command_engine engines[TRANSFER_KINDS] = {
 		[TRANSFER_READ] = ENGINE_FROM_GPU, [TRANSFER_MAP] = ENGINE_FROM_GPU,   [TRANSFER_WRITE] = ENGINE_TO_GPU,
@@ -202,19 +187,31 @@ static void fill_transfer(struct schedule_command *c, enum transfer_kind kind, u
 	c->size_bytes = size_bytes;
 	c->engine = engines[kind];
 	for (size_t t = 0; t < simulation.target_count; t++) {
-		c->times[t].duration = transfer_time_ns(&simulation.targets[t].gpu, kind, &(struct transfer_stats){1, size_bytes});
+		const struct gpu *gpu = &simulation.targets[t].gpu;
+		c->times[t].duration = ends ? topology_time_ns(&simulation.topology, gpu, *ends, 1, size_bytes)
+		                            : transfer_time_ns(gpu, kind, &(struct transfer_stats){1, size_bytes});
 		c->times[t].demand = demand_of_copy();
 	}
 	resolve(c);
 }
 
-void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call)
+static void log_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct peer_ends *ends, const struct command_call *call)
 {
 	struct schedule_command *c = log_begins(transfer_name(kind), NULL, call);
 	if (c) {
-		fill_transfer(c, kind, size_bytes);
+		fill_transfer(c, kind, size_bytes, ends);
 		log_ends();
 	}
+}
+
+void timeline_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct command_call *call)
+{
+	log_transfer(kind, size_bytes, NULL, call);
+}
+
+void timeline_peer_copy(struct peer_ends ends, uint64_t size_bytes, const struct command_call *call)
+{
+	log_transfer(TRANSFER_PEER, size_bytes, &ends, call);
 }
 
 void timeline_marker(const struct command_call *call, bool barrier)
@@ -251,14 +248,24 @@ struct schedule_command *timeline_stream_launch(const char *kernel, const struct
 	return c;
 }
 
-struct schedule_command *timeline_stream_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct stream_call *call)
+static struct schedule_command *log_stream_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct peer_ends *ends, const struct stream_call *call)
 {
 	struct schedule_command *c = stream_begins(transfer_name(kind), NULL, call);
 	if (c) {
-		fill_transfer(c, kind, size_bytes);
+		fill_transfer(c, kind, size_bytes, ends);
 		log_ends();
 	}
 	return c;
+}
+
+struct schedule_command *timeline_stream_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct stream_call *call)
+{
+	return log_stream_transfer(kind, size_bytes, NULL, call);
+}
+
+struct schedule_command *timeline_stream_peer_copy(struct peer_ends ends, uint64_t size_bytes, const struct stream_call *call)
+{
+	return log_stream_transfer(TRANSFER_PEER, size_bytes, &ends, call);
 }
 
 void timeline_contents(cl_context context, uint64_t size_bytes, uint64_t begin_ns)

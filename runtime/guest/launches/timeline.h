@@ -9,9 +9,12 @@
 
 #include "runtime/model/launch_record.h"
 #include "runtime/runtime.h"
+#include "runtime/timeline/topology.h"
 
 /* Logs a launch that the driver has accepted, with the event that the application got, if any. NULL: it is not logged. */
 struct schedule_command *timeline_launch(const char *kernel, const struct command_call *call);
+/* A copy from one GPU of the program to another. */
+void timeline_peer_copy(struct peer_ends ends, uint64_t size_bytes, const struct command_call *call);
 /* The time of the launch is known now, or (result NULL) never will be. `launch` is 1 + its number; 0: it has none. */
 void timeline_resolve(struct schedule_command *c, uint64_t launch, const struct launch_result *result);
 
@@ -30,6 +33,7 @@ struct stream_call {
 /* Like timeline_launch and its kind. A blocking call is logged when it returns. */
 struct schedule_command *timeline_stream_launch(const char *kernel, const struct stream_call *call);
 struct schedule_command *timeline_stream_transfer(enum transfer_kind kind, uint64_t size_bytes, const struct stream_call *call);
+struct schedule_command *timeline_stream_peer_copy(struct peer_ends ends, uint64_t size_bytes, const struct stream_call *call);
 struct schedule_command *timeline_stream_marker(const struct stream_call *call);
 /* The call that made the entry returns to the application now: what it did since was work of ours. */
 void timeline_stream_returned(const struct schedule_command *entry);

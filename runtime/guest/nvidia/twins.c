@@ -39,7 +39,7 @@ static struct {
 void twin_memory_made(void *address, uint64_t bytes, bool host)
 {
 	struct gs_error err;
-	int failed = bytes ? memory_add(&(struct cuda_allocation){address, bytes, CUDA_DEVICE_MEMORY, host ? OF_HOST : OF_GPU}, &err) : 0;
+	int failed = bytes ? memory_add(&(struct cuda_allocation){address, bytes, CUDA_DEVICE_MEMORY, host ? OF_HOST : OF_GPU, 0}, &err) : 0;
 	struct cuda_allocation before;
 	bool same = failed == -EEXIST && cuda_find_allocation(address, &before) && before.address == address && before.bytes == bytes;
 	if (failed && !same) /* it has lost memory in a way that we do not know */

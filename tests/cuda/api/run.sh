@@ -55,7 +55,7 @@ for version in 11.0 12; do
 done
 several_devices() {
 	program several 13 && GPUSIM_DEVICES=3 GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/several run "$work/several-13" &&
-		[ "$(jq -c '[.timeline.commands[] | select(.kind == "peer") | .gpu]' "$work/several.json")" = '[2,2]' ]
+		[ "$(jq -c '[.timeline.commands[] | select(.kind == "peer") | .gpu]' "$work/several.json")" = '[2,2,2,2]' ]
 }
 check "several devices, and copies between them" several_devices
 # Where it is installed: preloading is enough.

@@ -71,6 +71,10 @@ static void test_copies(void)
 			EXPECT(host[i], (unsigned char)(i * 7));
 			break;
 		}
+	/* By addresses: from one to the other, and within one. */
+	EXPECT(cudaMemcpy(a, b, BYTES, 3), 0);
+	EXPECT(cudaMemcpyAsync(b, a, BYTES, 4, stream), 0);
+	EXPECT(cudaMemcpy(b, (char *)b + BYTES / 2, BYTES / 2, 4), 0);
 	EXPECT(cudaStreamDestroy(stream), 0);
 	EXPECT(cudaDeviceSynchronize(), 0);
 }
