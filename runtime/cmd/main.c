@@ -28,7 +28,7 @@ static const struct subcommand subcommands[] = {
 	{"import", "DIR|kernelslist.g [-o FILE]", "make a profile of traces that Accel-Sim's tracer (NVBit) wrote, for replay, sweep and others", cmd_import},
 	{"export", "--accel-sim FILE -o DIR [--gpu NAME]", "write what a recorded program executed as traces that Accel-Sim simulates", cmd_export},
 	{"task", "FILE.task|DIR|--from PROFILE [OPTIONS] [-o FILE]", "model kernels that nobody has written yet, from lists of what their work-items do; or write a profile of them", cmd_task},
-	{"cluster", "PROFILE... --platform FILE.xml --gpu NAME [--host-scale FACTOR] [-o PREFIX] ...",
+	{"cluster", "PROFILE... --platform FILE.xml --gpu NAME [--ranks N] [--host-scale FACTOR] [-o PREFIX] ...",
 	 "replay a recorded MPI program on a cluster that SimGrid simulates: the time of each rank, and where it waits", cmd_cluster},
 	{"platform", "--nodes N [--gpus N] [--topology fat-tree|dragonfly|torus|dgx] ...",
 	 "write a platform for gpusim cluster: nodes with GPUs, and a network between them", cmd_platform},

@@ -3,7 +3,7 @@
  *
  *   WHAT THREAD QUEUE PRIORITY ENGINE FLAGS CALL RETURN BYTES LAUNCH AFTER NAME
  *
- * WHAT      launch, read, write, copy, fill, map, unmap, marker, barrier, wait, setup, mpi
+ * WHAT      launch, read, write, copy, fill, map, unmap, peer, marker, barrier, wait, setup, mpi
  * THREAD    its number
  * QUEUE     its number; -1: none
  * PRIORITY  of the queue

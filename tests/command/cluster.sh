@@ -78,6 +78,19 @@ assert any(f == 10 and b'comm_size' in v and v.endswith(bytes([9 << 3]) + b'\xa0
 PYTHON
 }
 
+# Six ranks of four that were recorded: their places are 0 1 2 1 2 3. Of rank 4, whose neighbours are 3 and 5; rank 5's next one is rank 0. By hand.
+expected_of_more() {
+	sed -e 's/^1 /4 /' -e 's/\(sendRecv 800\) 2 800 0/\1 5 800 3/' -e 's/irecv 0/irecv 3/' -e 's/isend 2/isend 5/' -e 's/ recv 0/ recv 3/' -e 's/ send 2/ send 5/' \
+		-e 's/gatherv 32 32 32 32 0/gatherv 48 48 48 48 48 48 48 0/' <(expected)
+}
+more_ranks() {
+	"$gpusim" cluster four.*.profile --ranks 6 --gpu h200 --host-scale 0 --export smpi-ti more >text && [ "$(wc -l <more/traces.txt)" = 6 ] &&
+		grep -v compute more/rank-4.txt | diff <(expected_of_more) - && grep -q '^0 gatherv 16 16 32 48 32 48 64 0$' more/rank-0.txt &&
+		grep -q '^5 sendRecv 800 0 800 4 6 6$' more/rank-5.txt && grep -q '^0 sendRecv 800 1 800 5 6 6$' more/rank-0.txt &&
+		grep -q '^assumed: 6 ranks do what the 4 recorded ones do' text &&
+		"$gpusim" cluster four.*.profile --ranks 6 --gpu h200 --export smpi-ti more --json | jq -e '.recorded_ranks == 4 and (.ranks | length) == 6' >/dev/null
+}
+
 platform() { # TEXT OPTIONS...
 	"$gpusim" platform "${@:2}" >p.xml && python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' p.xml && grep -qF -- "$1" p.xml
 }
@@ -122,6 +135,13 @@ check "a platform is asked for" refused "--platform is missing" a.*.profile
 check "a platform that is not there is named" refused "none.xml: No such file" a.*.profile --platform none.xml
 check "an unknown form of export is refused" refused "there is no form 'otf'" a.*.profile --export otf x
 check "a factor that is none is refused" refused "--host-scale needs a factor, not 'fast'" a.*.profile --host-scale fast
+recorded four 4 "$build/tests/mpi/calls"
+check "more ranks than were recorded do what those in their places did" more_ranks
+check "fewer ranks are refused" refused "4 ranks were recorded; they can become more, not 3" four.*.profile --ranks 3 --export smpi-ti x
+check "too few to know their places by are refused" refused "--ranks needs a run with at least 4 ranks" a.*.profile --ranks 8 --export smpi-ti x
+check "a number of ranks that is none is refused" refused "--ranks needs a number from 1 up to 65536, not 'many'" four.*.profile --ranks many --export smpi-ti x
+recorded far 5 "$build/tests/mpi/calls" 0 far
+check "partners that are no neighbours are refused" refused "rank 0 calls send with a rank that is neither the one before nor the one after" far.*.profile --ranks 8 --export smpi-ti x
 check "no profile is refused" refused "no profile given" --platform none.xml
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -29,6 +29,8 @@ int main(int argc, char **argv)
 		MPI_Send(data, 7, MPI_BYTE, next, 1, MPI_COMM_WORLD);
 	}
 	MPI_Send(data, 9, MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD);
+	if (argc > 2) /* not to a neighbour */
+		MPI_Send(data, 9, MPI_BYTE, (rank + 2) % ranks, 1, MPI_COMM_WORLD);
 	MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &all);
 	MPI_Allreduce(data, data + 2048, 25, MPI_DOUBLE, MPI_SUM, all);
 	MPI_Comm_free(&all);

@@ -4,6 +4,7 @@
  *   ring        each process sends to the next
  *   allreduce   all processes sum a vector
  *   halo        a stencil in two dimensions: each process exchanges edges with its neighbours, and all agree on the largest change
+ *   strips      the same in one dimension, without an edge around it
  *   mixed       communicators, wildcards, persistent requests, and collectives of several sizes
  */
 #include <mpi.h>
@@ -61,6 +62,22 @@ static void halo(char *data, char *other, int bytes, int rounds)
 			MPI_Allreduce(&change, &largest, 1, MPI_DOUBLE, MPI_MAX, grid);
 	}
 	MPI_Comm_free(&grid);
+}
+
+static void strips(char *data, char *other, int bytes, int rounds)
+{
+	int peers[2] = {rank ? rank - 1 : MPI_PROC_NULL, rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL};
+	double change = rank, largest;
+	for (int i = 0; i < rounds; i++) {
+		MPI_Request requests[4];
+		for (int p = 0; p < 2; p++) {
+			MPI_Irecv(other + (size_t)p * bytes, bytes, MPI_BYTE, peers[p], p, MPI_COMM_WORLD, &requests[p]);
+			MPI_Isend(data + (size_t)p * bytes, bytes, MPI_BYTE, peers[p], p ^ 1, MPI_COMM_WORLD, &requests[2 + p]);
+		}
+		MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+		if (i % 4 == 3)
+			MPI_Allreduce(&change, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	}
 }
 
 static void wildcards(char *data, int bytes)
@@ -133,6 +150,8 @@ int main(int argc, char **argv)
 		allreduce(data, other, bytes, rounds);
 	else if (!strcmp(pattern, "halo"))
 		halo(data, other, bytes, rounds);
+	else if (!strcmp(pattern, "strips"))
+		strips(data, other, bytes, rounds);
 	else
 		mixed(data, other, bytes, rounds);
 	fprintf(stderr, "took %.9f\n", MPI_Wtime() - begin);

@@ -107,6 +107,27 @@ check "other calls, under both" mixed_is_the_same
 check "a program with GPUs gives the same when it is recorded" stencil_runs
 check "twice the network and twice the GPU make it faster" both_count
 check "there is a timeline" traced
+# Four ranks that become eight, against eight that were recorded.
+becomes_eight() { # NAME PROGRAM ARGUMENTS...: with four, with eight
+	local four eight
+	openmpi -n 8 "$gpusim" record -o "$1-8.%r.profile" -- "${@:2}" >/dev/null || return 1
+	four=$(seconds "$1-4".*.profile --ranks 8 --platform eight.xml) && eight=$(seconds "$1-8".*.profile --platform eight.xml) || return 1
+	near "four recorded ranks as eight, and eight" "$four" "$eight"
+}
+regular() { # PATTERN BYTES
+	openmpi -n 4 "$gpusim" record -o "$1-4.%r.profile" -- ./patterns-openmpi "$1" "$2" 8 && becomes_eight "$1" ./patterns-openmpi "$1" "$2" 8
+}
+cluster_of 8 12.5GBps 1us >eight.xml
+for pattern in ring allreduce strips; do
+	check "$pattern: four ranks become eight" regular $pattern 100000
+done
+check "a grid of two dimensions is refused" refused "--ranks: the program is not regular" openmpi-4-halo-100000.*.profile --ranks 8 --platform eight.xml
+# Twice the rows with twice the ranks.
+stencil_becomes_eight() {
+	for rank in 0 1 2 3; do cp stencil.$rank.profile stencil-4.$rank.profile; done
+	becomes_eight stencil ./stencil 2048 8 512
+}
+check "a stencil on GPUs: four ranks become eight" stencil_becomes_eight
 check "a platform with too few hosts is refused" refused "small.xml has 3 hosts for 3 ranks, but the program has 4" stencil.*.profile --platform small.xml
 # Platforms of ours are such that SimGrid takes them. Within a node, messages are faster.
 on_platform() { # OPTIONS...

@@ -1,5 +1,5 @@
 /*
- * A stencil on GPUs: stencil [SIZE [STEPS]]. Each MPI process has a slab of a square grid on its OpenCL device. In every step, it computes a step of
+ * A stencil on GPUs: stencil [SIZE [STEPS [ROWS]]]. Each MPI process has a slab of a square grid on its OpenCL device. In every step, it computes a step of
  * Jacobi's method, reads its edges from the device, exchanges them with its neighbours, and writes what it got back.
  */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	struct slab s = {.width = size, .rows = size / ranks};
+	struct slab s = {.width = size, .rows = argc > 3 ? atoi(argv[3]) : size / ranks}; /* or so many of each process */
 	start(&s);
 	for (int i = 0; i < steps; i++)
 		step(&s, i, rank ? rank - 1 : MPI_PROC_NULL, rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL);

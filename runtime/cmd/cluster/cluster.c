@@ -12,8 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char usage[] = "gpusim cluster PROFILE... --platform FILE.xml --gpu NAME [--host-scale FACTOR] [-o PREFIX] [--cfg KEY:VALUE] "
+static const char usage[] = "gpusim cluster PROFILE... --platform FILE.xml --gpu NAME [--ranks N] [--host-scale FACTOR] [-o PREFIX] [--cfg KEY:VALUE] "
                             "[--export smpi-ti DIR] [--export chakra PREFIX]";
+
+enum { MOST_RANKS = 65536 };
 
 struct cluster_options {
 	const char *prefix, *ti, *chakra;
@@ -43,6 +45,12 @@ static int take_words(struct cluster *c, struct cluster_options *o, struct gs_op
 	bool more = argc > 1;
 	if (!strcmp(argv[0], "--platform") && more)
 		return c->platform = argv[1], 2;
+	if (!strcmp(argv[0], "--ranks") && more) {
+		char *end;
+		unsigned long ranks = strtoul(argv[1], &end, 10);
+		c->wanted = *argv[1] >= '0' && *argv[1] <= '9' && !*end && ranks <= MOST_RANKS ? ranks : 0;
+		return c->wanted ? 2 : (cmd_fail("cluster: --ranks needs a number from 1 up to %d, not '%s'", MOST_RANKS, argv[1]), -1);
+	}
 	if (!strcmp(argv[0], "--host-scale") && more) {
 		char *end;
 		c->host_scale = strtod(argv[1], &end);
@@ -171,7 +179,7 @@ static int run_cluster(struct cluster *c, const struct cluster_options *o, const
 		return cmd_fail("cluster: %s", err.text);
 	if (c->platform && access(c->platform, R_OK))
 		return cmd_fail("cluster: %s: %s", c->platform, strerror(errno));
-	if (cluster_load(c, o->profiles, o->profile_count, &err) || cluster_model(c, &err))
+	if (cluster_load(c, o->profiles, o->profile_count, &err) || cluster_model(c, &err) || (c->wanted && cluster_replicate(c, c->wanted, &err)))
 		return cmd_fail("cluster: %s", err.text);
 	return run_apart(c, o);
 }

@@ -27,6 +27,7 @@ struct mpi_span {
 
 struct rank {
 	char *path, *program, *hash, *library, *left_out, *host; /* host: where it was recorded */
+	char *calls; /* as text, where more ranks are to be made of it; or NULL */
 	int number, ranks;
 	uint64_t omitted, launch_count, unknown; /* launches; those without a time */
 	struct schedule schedule;
@@ -43,6 +44,7 @@ struct rank {
 struct cluster {
 	struct rank *ranks;
 	size_t count, host_count;
+	size_t wanted, recorded; /* ranks that are asked for, of those that were recorded (replicate.c); 0: as many */
 	const char *platform, *gpu_name;
 	struct gpu gpu;
 	double host_scale;
@@ -55,6 +57,7 @@ struct cluster {
 /* ---- load.c: 0, or a negative errno value and *err says why ---- */
 int cluster_load(struct cluster *c, char **paths, size_t count, struct gs_error *err);
 void cluster_free(struct cluster *c);
+int rank_copy(const struct cluster *c, const struct rank *from, struct rank *to, struct gs_error *err); /* with the times of its launches */
 
 /* ---- comms.c ---- */
 struct comm_member {
@@ -67,6 +70,10 @@ size_t cluster_comm_size(const struct cluster *c, uint64_t comm);
 
 /* ---- model.c: times of launches on the GPU ---- */
 int cluster_model(struct cluster *c, struct gs_error *err);
+void rank_set_times(struct rank *r); /* of its launches, from r->launches */
+
+/* ---- replicate.c: so many ranks instead of those that were recorded, whose launches have times ---- */
+int cluster_replicate(struct cluster *c, size_t ranks, struct gs_error *err);
 
 /* ---- simgrid.c, alone.c: both fill spans and ends ---- */
 int cluster_simulate(struct cluster *c, struct gs_error *err);

@@ -23,7 +23,7 @@ struct call_line {
 
 static const char *static_name(const char *what)
 {
-	static const char *const names[] = {"launch", "read", "write", "copy", "fill", "map", "unmap", "marker", "barrier", "wait", "setup", "mpi"};
+	static const char *const names[] = {"launch", "read", "write", "copy", "fill", "map", "unmap", "peer", "marker", "barrier", "wait", "setup", "mpi"};
 	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
 		if (!strcmp(names[i], what))
 			return names[i];
@@ -38,7 +38,7 @@ static bool read_line(const char *line, struct call_line *l)
 }
 
 struct loading {
-	struct cluster *cluster;
+	const struct cluster *cluster;
 	struct rank *rank;
 	struct schedule_command **by_line;
 	size_t count, room;
@@ -128,7 +128,7 @@ static bool take_line(struct loading *load, const char *line)
 	return good;
 }
 
-static int take_calls(struct cluster *cluster, struct rank *r, char *text, struct gs_error *err)
+static int take_calls(const struct cluster *cluster, struct rank *r, char *text, struct gs_error *err)
 {
 	struct loading load = {.cluster = cluster, .rank = r};
 	bool good = !schedule_start(&r->schedule, 1);
@@ -177,7 +177,8 @@ static int take_record(struct cluster *c, struct rank *r, const struct gs_pack *
 	r->library = fact(facts, "library");
 	r->left_out = fact(facts, "left_out");
 	r->host = fact(facts, "host");
-	int result = calls && r->program && r->hash && r->library && r->left_out && r->host ? take_calls(c, r, calls, err) : gs_fail(err, ENOMEM, "out of memory");
+	r->calls = c->wanted ? strdup(gs_pack_text(pack, "calls")) : NULL;
+	int result = calls && (r->calls || !c->wanted) && r->program && r->hash && r->library && r->left_out && r->host ? take_calls(c, r, calls, err) : gs_fail(err, ENOMEM, "out of memory");
 	free(calls);
 	return result;
 }
@@ -238,6 +239,34 @@ static int allocate_spans(struct rank *r, struct gs_error *err)
 	return r->spans ? 0 : gs_fail(err, ENOMEM, "out of memory");
 }
 
+static char *copy_of(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+int rank_copy(const struct cluster *c, const struct rank *from, struct rank *to, struct gs_error *err)
+{
+	char *calls = copy_of(from->calls);
+	to->path = from->path;
+	to->program = copy_of(from->program);
+	to->hash = copy_of(from->hash);
+	to->library = copy_of(from->library);
+	to->left_out = copy_of(from->left_out);
+	to->host = copy_of(from->host);
+	to->omitted = from->omitted;
+	to->launches = malloc(from->launches_known * sizeof *to->launches + 1);
+	int result = calls && to->program && to->hash && to->library && to->left_out && to->host && to->launches ? take_calls(c, to, calls, err)
+	                                                                                                        : gs_fail(err, ENOMEM, "out of memory");
+	free(calls);
+	if (result)
+		return result;
+	to->launches_known = from->launches_known;
+	if (from->launches_known)
+		memcpy(to->launches, from->launches, from->launches_known * sizeof *to->launches);
+	rank_set_times(to);
+	return allocate_spans(to, err);
+}
+
 int cluster_load(struct cluster *c, char **paths, size_t count, struct gs_error *err)
 {
 	int result = 0;
@@ -266,6 +295,7 @@ void cluster_free(struct cluster *c)
 		free(r->library);
 		free(r->left_out);
 		free(r->host);
+		free(r->calls);
 		free(r->ops);
 		free(r->comms);
 		free(r->launches);

@@ -111,7 +111,7 @@ static int take_times(struct rank *r, const struct modelling *m, struct gs_error
 	return result;
 }
 
-static void set_times(struct rank *r)
+void rank_set_times(struct rank *r)
 {
 	for (struct schedule_command *c = r->schedule.first; c; c = c->next) {
 		struct launch_time wanted = {.seq = c->launch - 1};
@@ -140,7 +140,7 @@ int cluster_model(struct cluster *c, struct gs_error *err)
 			struct gs_error own;
 			if (batch[k].pid > 0 && take_times(&c->ranks[i + k], &batch[k], result ? &own : err))
 				result = -EIO;
-			set_times(&c->ranks[i + k]);
+			rank_set_times(&c->ranks[i + k]);
 		}
 	}
 	return result;

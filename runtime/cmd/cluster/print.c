@@ -120,6 +120,11 @@ static void warnings(const struct cluster *c, struct gs_buf *out)
 		omitted += c->ranks[i].omitted;
 		left_out = *c->ranks[i].left_out ? c->ranks[i].left_out : left_out;
 	}
+	if (c->recorded)
+		gs_buf_printf(out,
+		              "\nassumed: %zu ranks do what the %zu recorded ones do in the same place: the first, the last and, in turn, those between; each has as much work and\n"
+		              "sends as much to its neighbours, and collectives have as much for each rank\n",
+		              c->count, c->recorded);
 	if (unknown)
 		gs_buf_printf(out, "\n%" PRIu64 " launches have no time: they count as nothing (gpusim replay says why)\n", unknown);
 	if (omitted)
@@ -171,6 +176,7 @@ void cluster_json(const struct cluster *c, struct gs_buf *out)
 	json_add_string(out, "gpu", c->gpu_name);
 	json_add_count(out, "hosts", c->host_count);
 	json_add_number(out, "host_scale", c->host_scale);
+	json_add_count(out, "recorded_ranks", c->recorded ? c->recorded : c->count);
 	json_add_number(out, "time_ns", cluster_end(c));
 	gs_buf_puts(out, "\"ranks\":[\n");
 	for (size_t i = 0; i < c->count; i++)
