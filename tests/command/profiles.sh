@@ -131,6 +131,11 @@ swept_by_cost() {
 		refused "'nothing' is neither" "$gpusim" sweep p --gpu gtx480 --vary sm_count=4,8 --cost nothing=1
 }
 
+# Each process takes configurations until there are no more: one whose others never came runs them all.
+lone_rank() {
+	PMI_RANK=1 PMI_SIZE=2 timeout 60 "$gpusim" sweep p --gpu gtx480 --vary sm_count=1..6 -o lone >table 2>err && [ "$(grep -c '^end$' lone.part)" = 6 ] && [ ! -s table ]
+}
+
 # Processes that a launcher started together divide a sweep. One of them is killed in the midst of it.
 shared_sweep() {
 	local values=1 i pids=()
@@ -301,6 +306,7 @@ check 'a sweep has a row, a line of CSV and a point for every configuration' swe
 check 'a sweep that is interrupted has what is done' interrupted_sweep
 check 'a sweep goes on from there' continued_sweep
 check 'a sweep of 10,000 goes on, too' long_sweep
+check 'a process of a launcher goes on while there is something to do' lone_rank
 check 'processes of a launcher divide a sweep, and one of them may die' shared_sweep
 check 'a sweep takes ranges and suffixes, and has limiters, marks and a title' swept_in_ranges
 check 'a sweep takes several GPUs and weighs time against cost' swept_by_cost

@@ -175,12 +175,12 @@ static bool any_runs(const struct worker *workers, size_t count)
 	return false;
 }
 
-/* Of a sweep that is shared, the first process stays until all configurations have a result, because it could be that others die. */
+/* Of a sweep that is shared, all processes stay until no claim is open, because it could be that others die. */
 static bool work_is_left(struct sweep *s, const struct worker *workers, size_t count)
 {
 	if (!s->shared)
 		return s->done < s->configurations;
-	return any_runs(workers, count) || (process_rank(0) == 0 && sweep_claims_open(s));
+	return any_runs(workers, count) || sweep_claims_open(s);
 }
 
 /* Where nobody looks, a line for every 16 configurations, or for every hundredth part. */
