@@ -12,17 +12,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export LC_ALL=C
 . "$here/../check.sh"
-
-# value FILE KEY: as `gpusim show` prints it.
-value() { "$gpusim" show "$1" | awk -v key="$2" '$1 == key { print $3 }'; }
-has() { # FILE KEY VALUE...
-	local file=$1
-	shift
-	while [ $# -gt 1 ]; do
-		[ "$(value "$file" "$1")" = "$2" ] || { echo "$1 = $(value "$file" "$1"), not $2" && return 1; }
-		shift 2
-	done
-}
+. "$here/keys.sh"
 
 # All load, with nothing on stderr.
 makes() { # NAME BASE

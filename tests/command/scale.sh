@@ -11,16 +11,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export LC_ALL=C
 . "$here/../check.sh"
-
-value() { "$gpusim" show "$1" | awk -v key="$2" '$1 == key { print $3 }'; }
-has() { # FILE KEY VALUE...
-	local file=$1
-	shift
-	while [ $# -gt 1 ]; do
-		[ "$(value "$file" "$1")" = "$2" ] || { echo "$1 = $(value "$file" "$1"), not $2" && return 1; }
-		shift 2
-	done
-}
+. "$here/keys.sh"
 
 # 12 nm to 5 nm: 1.045 * 1.2 * 1.15 = 1.4421 times 1530 MHz; 2000 / 900 of 32 channels are 71, with two slices of 96 KB each. DRAM is
 # as many ns away as before.
