@@ -131,6 +131,7 @@ round_trip() {
 }
 
 mpi() { counted "MPI programs on SimGrid" "$root/tests/mpi/run.sh" "$build"; }
+slurm() { counted "a sweep in a Slurm of one node" "$root/tests/command/slurm.sh" "$build"; }
 
 registers() { counted "registers per thread against NVIDIA's assembler" "$root/tests/command/registers.sh" "$build"; }
 
@@ -140,7 +141,7 @@ look_at_processors() {
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")
 }
 
-[ $# -gt 0 ] || set -- duplicates registers round_trip task_from papers package html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised mpi \
+[ $# -gt 0 ] || set -- duplicates registers round_trip task_from papers package html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised mpi slurm \
 	random_programs random_traced random_divided divided_kernels
 for step; do
 	look_at_processors

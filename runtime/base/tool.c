@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-static bool on_path(const char *name)
+bool tool_on_path(const char *name)
 {
 	const char *path = getenv("PATH");
 	for (const char *at = path ? path : "", *end; *at; at = *end ? end + 1 : end) {
@@ -33,14 +33,14 @@ const char *clang_path(void)
 	const char *chosen = getenv("GPUSIM_CLANG");
 	if (chosen && *chosen)
 		return chosen;
-	return on_path("clang-19") ? "clang-19" : "/usr/lib/llvm-19/bin/clang";
+	return tool_on_path("clang-19") ? "clang-19" : "/usr/lib/llvm-19/bin/clang";
 }
 
 const char *ptxas_path(void)
 {
 	static char path[4096];
 	const char *home = getenv("CUDA_HOME");
-	if (on_path("ptxas"))
+	if (tool_on_path("ptxas"))
 		return "ptxas";
 	if (home && *home && snprintf(path, sizeof path, "%s/bin/ptxas", home) < (int)sizeof path && !access(path, X_OK))
 		return path;

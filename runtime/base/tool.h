@@ -1,12 +1,15 @@
 /*
  * Running clang and NVIDIA's assembler: finding them, a private folder for their files, and one run.
  *
- * gpusim-cc and the folder analysis, which it links, use this. The guest's process never does.
+ * gpusim-cc, the folder analysis, which it links, and commands of gpusim use this. The guest's process never does.
  */
 #ifndef GPUSIM_RUNTIME_BASE_TOOL_H
 #define GPUSIM_RUNTIME_BASE_TOOL_H
 
 #include "runtime/base/base.h"
+
+/* Whether a folder of $PATH has a program of this name. */
+bool tool_on_path(const char *name);
 
 /* $GPUSIM_CLANG, or clang-19 in $PATH, or the place where distributions put it: the first that there is. */
 const char *clang_path(void);

@@ -12,7 +12,7 @@ static const struct subcommand subcommands[] = {
 	{"run", "[OPTIONS] [--] PROGRAM [ARGUMENTS]", "run a program and report its kernels' times on stderr", cmd_run},
 	{"record", "[-o FILE] [OPTIONS] [--] PROGRAM [ARGUMENTS]", "run a program and write a profile of it to a file", cmd_record},
 	{"replay", "FILE [OPTIONS] [--only LAUNCHES] [--partial]", "model a profile on any GPUs, without the program", cmd_replay},
-	{"sweep", "FILE --gpu NAME[,...] --vary KEY=VALUE,FIRST..LAST:STEP,... [--vary ...] [--cost KEY=WEIGHT,...] [-o PREFIX] [-j JOBS]",
+	{"sweep", "FILE --gpu NAME[,...] --vary KEY=VALUE,FIRST..LAST:STEP,... [--vary ...] [--cost KEY=WEIGHT,...] [-o PREFIX] [-j JOBS] [--slurm]",
 	 "model a profile on every combination of values: a table, PREFIX.csv, the plot PREFIX.svg and the page PREFIX.html", cmd_sweep},
 	{"what-if", "FILE [--gpu NAME] [--json]", "model a profile with more of each resource of a GPU: which would make it faster, and by how much", cmd_what_if},
 	{"compare-models", "FILE [--gpu NAME] [--csv|--json]", "show the times that each model gives for the kernels of a profile, side by side", cmd_compare_models},

@@ -152,6 +152,60 @@ shared_sweep() {
 	cmp alone.csv shared.csv && cmp table table.0 && [ ! -s table.1 ] && [ ! -e shared.claims ] && [ ! -e shared.part ]
 }
 
+# The same in an array job of a Slurm that is none (slurm/sbatch). One of its tasks is killed in the midst of it. Files are as those of shared_sweep's sweep alone.
+slurm_sweep() {
+	local values i
+	values=$(seq -s, 1 24)
+	export STUB_SLURM=$work/slurm
+	rm -rf "$STUB_SLURM" && mkdir "$STUB_SLURM"
+	PATH=$here/slurm:$PATH timeout 60 "$gpusim" sweep p --gpu gtx480 --vary sm_count="$values" -o "it's" --slurm --tasks 3 --sbatch '-p short --comment "two words"' >table.s 2>err &
+	local pid=$!
+	for i in $(seq 400); do
+		[ "$(grep -c '^end$' "it's.part" 2>/dev/null)" -ge 3 ] 2>/dev/null && break
+		kill -0 $pid 2>/dev/null || break # a fast machine
+		sleep 0.02
+	done
+	kill -KILL "$(head -1 slurm/7/pids)"
+	wait $pid || { cat err && return 1; }
+	cmp alone.csv "it's.csv" && cmp table table.s && grep -q '^gpusim: sweep: job 7 has 3 tasks$' err && grep -q 'array=0-2 .*-p short --comment two words .*sbatch$' slurm/asked &&
+		grep -q '^scancel 7$' slurm/asked && [ ! -e "it's.claims" ] && [ ! -e "it's.part" ] && [ ! -e "it's.sbatch" ] && [ ! -e "it's.slurm.log" ]
+}
+
+# An interrupt cancels the job. The same command without Slurm goes on.
+slurm_interrupted() {
+	local values i pid
+	values=$(seq -s, 1 400)
+	rm -rf "$STUB_SLURM" && mkdir "$STUB_SLURM"
+	PATH=$here/slurm:$PATH env --default-signal "$gpusim" sweep p --gpu gtx480 --vary sm_count="$values" -o n --slurm --tasks 2 >table 2>err &
+	pid=$!
+	for i in $(seq 1500); do
+		[ "$(grep -c ',\*,' n.csv 2>/dev/null)" -ge 4 ] 2>/dev/null && break # it grows
+		sleep 0.02
+	done
+	kill -INT $pid
+	wait $pid
+	[ $? = 130 ] && grep -Eq '^gpusim: sweep: interrupted, [0-9]+ of 400 configurations are missing$' err && grep -q '^scancel 7$' slurm/asked &&
+		[ "$(grep -c ',\*,' n.csv)" -ge 4 ] && [ "$(PATH=$here/slurm:$PATH squeue -j 7)" = '' ] && [ -s n.part ]
+}
+
+# Tasks that all die: what they have done is there. A Slurm that refuses or is absent, and a sweep that is not there, have a line each.
+slurm_fails() {
+	local sweep=("$gpusim" sweep p --gpu gtx480 --vary sm_count=1..400 -o d) pid i
+	rm -rf "$STUB_SLURM" && mkdir "$STUB_SLURM"
+	PATH=$here/slurm:$PATH "${sweep[@]}" --slurm --tasks 1 >table 2>err &
+	pid=$!
+	for i in $(seq 1500); do
+		[ "$(grep -c '^end$' d.part 2>/dev/null)" -ge 2 ] 2>/dev/null && break
+		sleep 0.02
+	done
+	kill -KILL $(cat slurm/7/pids)
+	wait $pid
+	[ $? = 2 ] && grep -Eq '^gpusim: sweep: [0-9]+ of 400 configurations have no result: .* see d.slurm.log$' err && [ "$(grep -c ',\*,' d.csv)" -ge 2 ] && touch slurm/refuses &&
+		PATH=$here/slurm:$PATH refused 'sbatch has not taken the job' "${sweep[@]}" --slurm && refused 'there is no sbatch on PATH' env PATH=/nowhere "${sweep[@]}" --slurm &&
+		refused 'no sweep runs that has the file d.claims' "${sweep[@]}" --join && refused 'tasks is for --slurm' "${sweep[@]}" --tasks 2 &&
+		refused "from 1 to 10000, not 'many'" "${sweep[@]}" --tasks many
+}
+
 # The rows of a sweep that was interrupted are not computed again; those of other options are.
 continued_sweep() {
 	local values rows
@@ -308,6 +362,9 @@ check 'a sweep goes on from there' continued_sweep
 check 'a sweep of 10,000 goes on, too' long_sweep
 check 'a process of a launcher goes on while there is something to do' lone_rank
 check 'processes of a launcher divide a sweep, and one of them may die' shared_sweep
+check 'tasks of a Slurm job divide a sweep, and one of them may die' slurm_sweep
+check 'an interrupt cancels the job' slurm_interrupted
+check 'a job that fails is told, and keeps what it has done' slurm_fails
 check 'a sweep takes ranges and suffixes, and has limiters, marks and a title' swept_in_ranges
 check 'a sweep takes several GPUs and weighs time against cost' swept_by_cost
 check 'a range that is none is told' refused "'8..4' is no range" "$gpusim" sweep p --gpu gtx480 --vary sm_count=8..4

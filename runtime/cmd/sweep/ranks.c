@@ -46,7 +46,7 @@ int sweep_share(struct sweep *s, const char *prefix, const char *options)
 {
 	char path[4200];
 	snprintf(path, sizeof path, "%s.claims", prefix);
-	s->claims = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	s->claims = open(path, O_RDWR | (s->joins ? 0 : O_CREAT) | O_CLOEXEC, 0644);
 	if (s->claims < 0 || !lock(s, SETUP, F_WRLCK, true))
 		return -1;
 	bool first = lock(s, ACTIVE, F_WRLCK, false); /* nobody is there: what the file says is of an earlier run */
@@ -126,8 +126,9 @@ void sweep_unshare(struct sweep *s, const char *prefix)
 {
 	char path[4200];
 	snprintf(path, sizeof path, "%s.claims", prefix);
-	if (process_rank(0) == 0) {
-		wait_for_late(s);
+	if (s->gathers) {
+		if (!s->submits)
+			wait_for_late(s);
 		unlink(path);
 	}
 	close(s->claims);

@@ -8,7 +8,6 @@
 #include "runtime/cmd/sweep/sweep.h"
 #include "runtime/config/cache.h"
 #include "runtime/model/simulation.h"
-#include "runtime/process/rank.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -39,7 +38,7 @@ static void note_signal(int sig)
 }
 
 /* Signals are noticed while we wait for results. Ignored signals stay ignored. */
-static void watch_signals(bool on)
+void sweep_watch(bool on)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	sigset_t set;
@@ -51,6 +50,18 @@ static void watch_signals(bool on)
 		sigaddset(&set, signals[i]);
 	}
 	sigprocmask(on ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+void sweep_pause(const struct timespec *most)
+{
+	sigset_t none;
+	sigemptyset(&none);
+	ppoll(NULL, 0, most, &none);
+}
+
+int sweep_signal(void)
+{
+	return stopped_by;
 }
 
 /* ---- the child ---- */
@@ -72,7 +83,7 @@ static void write_result(const struct simulation *sim, FILE *to)
 static void run_configuration(const struct sweep *s, size_t configuration, int fd, unsigned jobs)
 {
 	static struct simulation sim = SIMULATION_INIT;
-	watch_signals(false);
+	sweep_watch(false);
 	if (s->shared)
 		close(s->claims); /* else the claims would outlive the process that has made them */
 	struct gs_buf set = {0};
@@ -196,13 +207,13 @@ static void show_progress(struct sweep *s)
 }
 
 /* What is known now goes to the CSV. Of a sweep that is shared, the first process sees to it, a few times a second. */
-static void show_more(struct sweep *s)
+void sweep_show(struct sweep *s)
 {
 	static double last;
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-	if (s->shared && (process_rank(0) || seconds < last + 0.2))
+	if (s->shared && (!s->gathers || seconds < last + 0.2))
 		return;
 	last = seconds;
 	if (s->shared)
@@ -245,9 +256,9 @@ int sweep_run(struct sweep *s)
 	sigset_t none;
 	int code = 0;
 	sigemptyset(&none);
-	watch_signals(true);
+	sweep_watch(true);
 	if (!s->shared && s->done == s->configurations) {
-		watch_signals(false);
+		sweep_watch(false);
 		return 0;
 	}
 	do {
@@ -269,20 +280,20 @@ int sweep_run(struct sweep *s)
 			if (workers[i].pid > 0 && polls[i].revents && read_some(&workers[i])) {
 				code = take_result(s, &workers[i]);
 				if (!code && !stopped_by && !s->shared)
-					show_more(s);
+					sweep_show(s);
 			}
 		if (s->shared)
-			show_more(s);
+			sweep_show(s);
 	} while (!code && !stopped_by && work_is_left(s, workers, count));
 	stop_all(workers, count);
 	s->stopped_by = stopped_by;
 	if (!stopped_by)
-		watch_signals(false);
+		sweep_watch(false);
 	return code;
 }
 
 void sweep_stop(const struct sweep *s)
 {
-	watch_signals(false);
+	sweep_watch(false);
 	raise(s->stopped_by);
 }

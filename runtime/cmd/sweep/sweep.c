@@ -3,6 +3,7 @@
 
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/sweep/only.h"
+#include "runtime/cmd/sweep/slurm.h"
 #include "runtime/config/gpus.h"
 #include "runtime/process/rank.h"
 
@@ -41,7 +42,7 @@ void sweep_overrides(const struct sweep *s, size_t configuration, struct gs_buf 
 
 /* ---- the command line ---- */
 
-static const char usage[] = "gpusim sweep FILE --gpu NAME[,...] --vary KEY=VALUE,... [--vary ...] [--only LAUNCHES] [--cost KEY=WEIGHT,...] [--set ...] [-o PREFIX] [-j JOBS]";
+static const char usage[] = "gpusim sweep FILE --gpu NAME[,...] --vary KEY=VALUE,... [--vary ...] [--only LAUNCHES] [--cost KEY=WEIGHT,...] [--set ...] [-o PREFIX] [-j JOBS] [--slurm]";
 
 /* Errors of overrides say GPUSIM_SET, whoever gave them. */
 static const char *blamed(const char *text)
@@ -130,12 +131,14 @@ static void name_options(const struct sweep *s, const struct gs_options *o, stru
 /* ---- the command ---- */
 
 /* Takes one argument, or two. Returns how many, or -1 after a complaint. */
-static int take_argument(struct sweep *s, struct gs_options *options, const char **prefix, int argc, char **argv)
+static int take_argument(struct sweep *s, struct slurm *job, struct gs_options *options, const char **prefix, int argc, char **argv)
 {
 	bool more = argc > 1;
-	int only = only_argument("sweep", argc, argv, &s->only);
-	if (only)
-		return only;
+	int only = only_argument("sweep", argc, argv, &s->only), words = only ? only : slurm_take(job, argc, argv);
+	if (words)
+		return words;
+	if (!strcmp(argv[0], "--join"))
+		return s->joins = true, 1;
 	if (!strcmp(argv[0], "--vary") && more)
 		return sweep_take_vary(s, argv[1]) ? -1 : 2;
 	if (!strcmp(argv[0], "--cost") && more)
@@ -159,15 +162,31 @@ static int take_argument(struct sweep *s, struct gs_options *options, const char
 /* What all processes have found. Only the first of them needs it. */
 static int gather(struct sweep *s, const char *prefix)
 {
-	if (process_rank(0) == 0)
+	char path[4200];
+	if (s->gathers)
 		sweep_keep_read(s);
 	sweep_unshare(s, prefix);
-	if (process_rank(0) == 0 && s->done < s->configurations && !s->stopped_by)
-		return cmd_fail("sweep: %zu of %zu configurations have no result: the processes that ran them have died", s->configurations - s->done, s->configurations);
+	snprintf(path, sizeof path, "%s.slurm.log", prefix);
+	if (s->submits && s->done == s->configurations)
+		unlink(path);
+	if (s->gathers && s->done < s->configurations && !s->stopped_by)
+		return cmd_fail("sweep: %zu of %zu configurations have no result: the processes that ran them have died%s%s", s->configurations - s->done, s->configurations,
+		                s->submits ? "; see " : "", s->submits ? path : "");
 	return 0;
 }
 
-static int run_sweep(struct sweep *s, const struct gs_options *options, const char *prefix)
+/* Who shares a sweep: processes of a launcher, those that join it, and the one that submits a job. */
+static void take_part(struct sweep *s, const struct slurm *job, const char *prefix)
+{
+	const char *cores = s->joins ? getenv("SLURM_CPUS_PER_TASK") : NULL;
+	s->submits = job->on && !s->joins;
+	s->shared = (sweep_is_shared() || s->joins || s->submits) && *prefix;
+	s->gathers = !s->joins && (s->submits || process_rank(0) == 0);
+	if (s->shared && !s->jobs)
+		s->jobs = cores && atoi(cores) > 0 ? (size_t)atoi(cores) : 1; /* there are others on this machine */
+}
+
+static int run_sweep(struct sweep *s, struct slurm *job, const struct gs_options *options, const char *prefix)
 {
 	struct gs_buf names = {0};
 	int code = sweep_check_costs(s);
@@ -178,21 +197,22 @@ static int run_sweep(struct sweep *s, const struct gs_options *options, const ch
 	name_options(s, options, &names);
 	s->prefix = prefix;
 	const char *named = names.data ? names.data : "";
-	s->shared = sweep_is_shared() && *prefix;
-	if (s->shared && !s->jobs)
-		s->jobs = 1; /* there are others on this machine */
+	take_part(s, job, prefix);
 	if (!s->shared)
 		sweep_keep_open(s, prefix, named, true);
 	else if (sweep_share(s, prefix, named))
-		code = cmd_fail("sweep: %s.claims cannot be used: %s", prefix, strerror(errno));
-	if (!code)
-		code = sweep_run(s);
-	if (s->shared && !code)
+		code = s->joins && errno == ENOENT ? cmd_fail("sweep: --join: no sweep runs that has the file %s.claims", prefix)
+		                                   : cmd_fail("sweep: %s.claims cannot be used: %s", prefix, strerror(errno));
+	else if (!(code = s->submits ? slurm_run(s, job) : sweep_run(s)))
 		code = gather(s, prefix);
+	else if (s->submits)
+		sweep_unshare(s, prefix);
+	if (!s->shared)
+		code = sweep_run(s);
 	sweep_grow_ends(s);
-	if (!s->shared || process_rank(0) == 0) {
+	if (!s->shared || s->gathers) {
 		sweep_keep_close(s, prefix);
-		if (!code || (s->shared && s->done))
+		if (!code || (s->shared && s->done && (!s->submits || *job->id))) /* a job that was not taken has nothing to show */
 			code = print_results(s, prefix) | code;
 	}
 	gs_buf_free(&names);
@@ -216,10 +236,11 @@ int cmd_sweep(int argc, char **argv)
 	struct stat file;
 	struct sweep s = {.gpu = NULL, .set = "", .kept = -1, .growing = -1};
 	struct gs_options options;
+	struct slurm job = {.argc = argc, .argv = argv};
 	const char *prefix = "sweep";
 	cmd_options(&options);
 	for (int i = 1, words; i < argc; i += words)
-		if ((words = take_argument(&s, &options, &prefix, argc - i, argv + i)) < 0)
+		if ((words = take_argument(&s, &job, &options, &prefix, argc - i, argv + i)) < 0)
 			return EXIT_USAGE;
 	s.gpu = options.gpu.text;
 	s.set = options.set.text;
@@ -230,7 +251,9 @@ int cmd_sweep(int argc, char **argv)
 	/* Each configuration reads the profile again. A pipe would be empty by then. */
 	if (!stat(s.profile, &file) && !S_ISREG(file.st_mode))
 		return cmd_fail("sweep: %s is read several times, but is not a regular file", s.profile);
-	int code = run_sweep(&s, &options, prefix);
+	if (slurm_check(&job, prefix))
+		return EXIT_USAGE;
+	int code = run_sweep(&s, &job, &options, prefix);
 	if (s.stopped_by) {
 		fflush(stdout);
 		fprintf(stderr, "%sgpusim: sweep: interrupted, %zu of %zu configurations are missing\n", isatty(STDERR_FILENO) ? "\n" : "",

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <sys/types.h>
+#include <time.h>
 
 enum { SWEEP_KEYS = 8, SWEEP_VALUES = 1024, SWEEP_MOST = 100000, SWEEP_COSTS = 16 };
 
@@ -48,6 +49,9 @@ struct sweep {
 	struct sweep_result *results; /* by the configuration's number; the values of the last key change fastest */
 	void (*choose)(size_t configuration, struct gs_options *options); /* NULL, or sets further options of a configuration */
 	bool shared;    /* by several processes (ranks.c) */
+	bool gathers;   /* this one shows what all of them find; of those that share, it is one */
+	bool joins;     /* it helps with a sweep that another process gathers (--join) */
+	bool submits;   /* it gathers, and runs nothing: a job of Slurm does (slurm.c) */
 	int claims;     /* if it is: their file */
 	size_t settled; /* if it is: of so many configurations, from the first on, all claims have ended */
 	int kept;       /* the file that results are kept in as they come; -1: none */
@@ -125,6 +129,12 @@ void sweep_unshare(struct sweep *s, const char *prefix);
 
 /* Runs all configurations that have no result yet, until a signal comes. Returns an exit code. */
 int sweep_run(struct sweep *s);
+/* What sweep_run does while it waits, for others who wait: signals that stop a sweep are watched; a pause, which they end; the one that came, or 0; what is known now
+ * is shown and goes to the CSV. */
+void sweep_watch(bool on);
+void sweep_pause(const struct timespec *most);
+int sweep_signal(void);
+void sweep_show(struct sweep *s);
 /* Ends the process by the signal that stopped the sweep. */
 void sweep_stop(const struct sweep *s);
 
