@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of the file. SETUP is locked while a process arrives or leaves, ACTIVE as long as it takes part. */
-enum { SETUP, ACTIVE, ARRIVED, FIRST = 16 };
+/* Bytes of the file. SETUP is locked while a process arrives or leaves, ACTIVE as long as it takes part. ARRIVED is a number of four bytes. */
+enum { SETUP, ACTIVE, ARRIVED = 4, FIRST = 16 };
 enum claim_state { CLAIM_OPEN, CLAIM_TAKEN, CLAIM_TAKEN_AGAIN, CLAIM_DONE, CLAIM_LOST };
 
 bool sweep_is_shared(void)
@@ -42,6 +42,19 @@ static void set_state(const struct sweep *s, off_t at, uint8_t value)
 		fprintf(stderr, "gpusim: sweep: the file of claims cannot be written\n");
 }
 
+static uint32_t arrived(const struct sweep *s)
+{
+	uint32_t processes = 0;
+	return pread(s->claims, &processes, sizeof processes, ARRIVED) == sizeof processes ? processes : 0;
+}
+
+static void arrive(const struct sweep *s)
+{
+	uint32_t processes = arrived(s) + 1;
+	if (pwrite(s->claims, &processes, sizeof processes, ARRIVED) != sizeof processes)
+		fprintf(stderr, "gpusim: sweep: the file of claims cannot be written\n");
+}
+
 int sweep_share(struct sweep *s, const char *prefix, const char *options)
 {
 	char path[4200];
@@ -60,7 +73,7 @@ int sweep_share(struct sweep *s, const char *prefix, const char *options)
 	for (size_t i = 0; i < s->configurations && first; i++)
 		if (s->results[i].done)
 			set_state(s, FIRST + (off_t)i, CLAIM_DONE);
-	set_state(s, ARRIVED, (uint8_t)(state_at(s, ARRIVED) + 1));
+	arrive(s);
 	lock(s, ACTIVE, F_RDLCK, true);
 	lock(s, SETUP, F_UNLCK, false);
 	return 0;
@@ -118,7 +131,7 @@ bool sweep_claims_open(struct sweep *s)
 static void wait_for_late(const struct sweep *s)
 {
 	enum { TRIES = 100, PAUSE_US = 100000 };
-	for (int i = 0; i < TRIES && state_at(s, ARRIVED) < (uint8_t)process_ranks(1); i++)
+	for (int i = 0; i < TRIES && arrived(s) < (uint32_t)process_ranks(1); i++)
 		usleep(PAUSE_US);
 }
 
