@@ -66,7 +66,8 @@ LIFT_INSTRUCTIONS = $(wildcard annotator/opcodes/*.c) $(O)/builtin_lift.c runtim
 # What models and reports launches. It needs no driver.
 MODELLING = $(wildcard runtime/process/*.c runtime/timeline/*.c runtime/model/*.c runtime/advice/*.c runtime/estimates/*.c runtime/estimates/*/*.c runtime/report/*.c)
 CMD = $(wildcard runtime/cmd/*.c runtime/cmd/*/*.c runtime/cmd/*/*/*.c) $(COMMON) $(PTX) $(OBSERVED) $(MODELLING) $(O)/builtin_page.c $(O)/builtin_micro.c
-PAGE = $(addprefix runtime/cmd/page/,util.js table.js charts.js source.js timeline.js advice.js memory.js main.js page.css page.html)
+PAGE = $(addprefix runtime/cmd/page/,util.js zoom.js table.js kinds.js charts.js source.js timeline.js advice.js memory.js main.js page.css page.html)
+CLUSTER_PAGE = $(addprefix runtime/cmd/,page/util.js page/zoom.js page/table.js cluster/page/cluster.js)
 TESTS = $(wildcard tests/*.c $(foreach part,models analysis annotator runtime interposer,tests/$(part)/*.c tests/$(part)/*/*.c tests/$(part)/*/*/*.c)) tests/oracle/test_oracle.c tests/lift/pack.c tests/lift/runner.c tests/lift/traced.c
 ORACLE = $(filter-out $(addprefix tests/oracle/,run.c timing.c analytical.c test_oracle.c),$(wildcard tests/oracle/*.c tests/oracle/extended/*.c))
 # What the unit tests link of the guest's side.
@@ -163,8 +164,8 @@ endef
 $(O)/builtin_gpus.c: $(wildcard models/gpus/*.gpu) Makefile
 	$(call embed,runtime/config/gpus.h,$(call as_table,builtin_gpu,builtin_gpus,$(wildcard models/gpus/*.gpu),.gpu))
 
-$(O)/builtin_page.c: $(PAGE) Makefile
-	$(call embed,runtime/cmd/page/page.h,$(foreach kind,html css js,$(call as_text,page_$(kind),$(filter %.$(kind),$(PAGE)))))
+$(O)/builtin_page.c: $(PAGE) $(CLUSTER_PAGE) Makefile
+	$(call embed,runtime/cmd/page/page.h,$(foreach kind,html css js,$(call as_text,page_$(kind),$(filter %.$(kind),$(PAGE)))) $(call as_text,cluster_js,$(CLUSTER_PAGE)))
 
 $(O)/builtin_micro.c: $(wildcard kernels/micro/*.cl) Makefile
 	$(call embed,runtime/cmd/tune/tune.h,$(call as_table,micro_source,micro_sources,$(wildcard kernels/micro/*.cl)))

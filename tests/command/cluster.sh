@@ -91,6 +91,22 @@ more_ranks() {
 		"$gpusim" cluster four.*.profile --ranks 6 --gpu h200 --export smpi-ti more --json | jq -e '.recorded_ranks == 4 and (.ranks | length) == 6' >/dev/null
 }
 
+# One document, with what --json says and the spans of each rank; nothing that a page would load.
+page() {
+	"$gpusim" cluster a.*.profile --gpu h200 --export smpi-ti traces --json --html page.html >json && python3 - page.html json <<'PYTHON'
+import json, re, sys
+page, said = open(sys.argv[1]).read(), json.load(open(sys.argv[2]))
+data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
+assert {k: data[k] for k in said} == said and len(data['ranks']) == 3
+line = data['timeline']
+names = [line['names'][s[1]] for s in line['ranks'][1] if s[0] <= 1]
+print(names)
+assert len(line['ranks']) == 3 and set(names) <= {'sendrecv', 'irecv', 'isend', 'wait', 'recv', 'send', 'allreduce', 'gatherv', 'barrier', 'comm', 'free'} and 'allreduce' in names
+assert all(0 <= s[2] < s[3] <= data['time_ns'] + 1 and s[5] == 1 for r in line['ranks'] for s in r)
+assert not re.search(r'(src|href)="(http|//)', page)
+PYTHON
+}
+
 platform() { # TEXT OPTIONS...
 	"$gpusim" platform "${@:2}" >p.xml && python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' p.xml && grep -qF -- "$1" p.xml
 }
@@ -104,12 +120,19 @@ refused() { # TEXT ARGUMENTS...: one line on stderr, nothing on stdout, exit cod
 	[ $? = 2 ] && [ ! -s out ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$1" err || { cat out err && false; }
 }
 
+refused_page() {
+	"$gpusim" cluster a.*.profile --gpu h200 --export smpi-ti x --html none/page.html >out 2>err
+	[ $? = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -q 'cluster: cannot write none/page.html: No such file' err || { cat out err && false; }
+}
+
 same_without_record() { PMI_RANK=0 PMI_SIZE=1 "$gpusim" run --report none -- "$build/tests/mpi/calls" && [ "$(ls ./*.profile 2>/dev/null | wc -l)" = 0 ]; }
 
 check "a program with MPI runs without being recorded" same_without_record
 check "each rank has a profile" recorded a 3 "$build/tests/mpi/calls"
 check "MPI calls are recorded as they were made" exported
 check "Chakra's traces have the same calls" chakra
+check "the page has ranks and their timeline" page
+check "a page that cannot be written is refused" refused_page
 check "a fat tree: two levels, and none of them blocks" platform 'topo_parameters="2;32,4;1,32;1,1"' --nodes 128
 check "a fat tree of one switch" platform 'topo_parameters="1;64;1;1"' --nodes 64
 check "a torus" platform 'topo_parameters="4,4,4"' --nodes 64 --topology torus

@@ -28,9 +28,9 @@ hierarchy() { GPUSIM_MEMORY=hierarchy GPUSIM_GPU=gtx480,h200 report hierarchy "$
 hostile() { GPUSIM_MEMORY=perfect report hostile "$build/tests/guest/hostile" '</script><script>document.title="HARM"</script>'; }
 large() { GPUSIM_MEMORY=perfect GPUSIM_MODEL=optimistic GPUSIM_GPU=gtx480,h200 report large "$build/tests/guest/many" 10000; }
 
-# used NAME: the page, with the steps of a reader after its own script.
+# used NAME [STEPS]: the page, with the steps of a reader after its own script.
 used() {
-	python3 - "$1.html" "$root/tests/command/reports/page.js" >"$1-used.html" <<'PYTHON'
+	python3 - "$1.html" "$root/tests/command/reports/${2:-page}.js" >"$1-used.html" <<'PYTHON'
 import sys
 page, steps = (open(f, encoding="utf-8").read() for f in sys.argv[1:3])
 at = page.rindex("</script>")
@@ -40,6 +40,16 @@ PYTHON
 	grep -o '<title>TESTED[^<]*' dom
 	grep -i 'CONSOLE' browser.log
 	grep -q '<title>TESTED OK' dom && ! grep -qi 'CONSOLE' browser.log
+}
+
+# The page of gpusim cluster, of a program whose name would do harm as HTML.
+cluster() {
+	local name='<img src=x onerror=document.title="HARM">' rank
+	cp "$build/tests/mpi/calls" "$name"
+	for rank in 0 1 2; do
+		PMI_RANK=$rank PMI_SIZE=3 LD_LIBRARY_PATH=$build/tests/mpi "$build/gpusim" record -o "calls.%r.profile" -- "./$name" 1000 || return 1
+	done
+	"$build/gpusim" cluster calls.*.profile --gpu h200 --export smpi-ti traces --html cluster.html >/dev/null
 }
 
 # Milliseconds from the start of navigation until the layout is complete.
@@ -73,6 +83,8 @@ check "a hostile run's page works" used hostile
 check "a run of 10,000 launches has its page" large
 check "a large run's page works" used large
 check "a large run's page opens in two seconds" opens_in_two_seconds
+check "a program with MPI has its page" cluster
+check "its page works" used cluster cluster
 check "pictures of the small run" pictures small matmul
 check "pictures of the run with the memory hierarchy" pictures hierarchy matmul
 check "pictures of the large run" pictures large "$(sed -n 's/.*"kernels":\[{"name":"\([a-z_0-9]*\)".*/\1/p' large.html | head -1)"

@@ -86,6 +86,11 @@ traced() {
 	"$gpusim" cluster stencil.*.profile --platform cluster.xml --gpu h200 -o out >/dev/null && jq -e '[.traceEvents[] | select(.name == "jacobi")] | length == 32' out.trace.json &&
 		jq -e '.ranks | length == 4' out.json
 }
+# Each rank's time for others is the sum over those that it waited for; in a stencil these are neighbours, and all of them in a collective.
+partners() {
+	jq -e '. as $all | all(.ranks[]; . as $r | ([$all.waits[] | select(.rank == $r.rank) | .time_ns] | add // 0) - .others_ns | fabs < 1) and
+		(.waits | length > 0) and all(.waits[]; .rank != .for and .for >= 0 and .for < 4)' out.json >/dev/null
+}
 
 refused() { # TEXT ARGUMENTS...
 	"$gpusim" cluster "${@:2}" >out 2>err
@@ -107,6 +112,7 @@ check "other calls, under both" mixed_is_the_same
 check "a program with GPUs gives the same when it is recorded" stencil_runs
 check "twice the network and twice the GPU make it faster" both_count
 check "there is a timeline" traced
+check "waits have partners" partners
 # Four ranks that become eight, against eight that were recorded.
 becomes_eight() { # NAME PROGRAM ARGUMENTS...: with four, with eight
 	local four eight

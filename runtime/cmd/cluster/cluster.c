@@ -12,13 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char usage[] = "gpusim cluster PROFILE... --platform FILE.xml --gpu NAME [--ranks N] [--host-scale FACTOR] [-o PREFIX] [--cfg KEY:VALUE] "
-                            "[--export smpi-ti DIR] [--export chakra PREFIX]";
+static const char usage[] = "gpusim cluster PROFILE... --platform FILE.xml --gpu NAME [--ranks N] [--host-scale FACTOR] [-o PREFIX] [--html FILE] "
+                            "[--cfg KEY:VALUE] [--export smpi-ti DIR] [--export chakra PREFIX]";
 
 enum { MOST_RANKS = 65536 };
 
 struct cluster_options {
-	const char *prefix, *ti, *chakra;
+	const char *prefix, *html, *ti, *chakra;
 	char **profiles;
 	size_t profile_count, profile_room, setting_room;
 	bool json;
@@ -67,6 +67,8 @@ static int take_words(struct cluster *c, struct cluster_options *o, struct gs_op
 		return take_export(o, argc, argv);
 	if (!strcmp(argv[0], "--json"))
 		return o->json = true, 1;
+	if (!strcmp(argv[0], "--html") && more)
+		return o->html = argv[1], 2;
 	if (!strcmp(argv[0], "-o") && more)
 		return o->prefix = argv[1], 2;
 	if (!strncmp(argv[0], "-", 1))
@@ -97,6 +99,8 @@ static int write_results(const struct cluster *c, const struct cluster_options *
 		if (!code)
 			code = cmd_write_file("cluster", o->prefix, ".trace.json", &text);
 	}
+	if (!code && o->html)
+		code = cluster_page(c, &text, &err) ? cmd_fail("cluster: %s", err.text) : cmd_write_file("cluster", o->html, "", &text);
 	if (!code && o->ti && cluster_export_ti(c, o->ti, &err))
 		code = cmd_fail("cluster: %s", err.text);
 	if (!code && o->chakra && cluster_export_chakra(c, o->chakra, &err))

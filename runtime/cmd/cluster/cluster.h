@@ -23,6 +23,7 @@ struct launch_time {
 struct mpi_span {
 	const struct mpi_op *op;
 	double begin, end, others; /* others: of the time between, how long the call waited for calls of others that were not made yet */
+	int partner; /* the rank that was waited for last, where others is not 0 */
 };
 
 struct rank {
@@ -86,9 +87,20 @@ void rank_call_ended(struct rank *r, struct schedule_command *call, double end);
 /* ---- waits.c: who waited for whom ---- */
 void cluster_find_waits(struct cluster *c);
 
-/* ---- print.c, trace.c ---- */
+/* ---- partners.c: how long a rank waited for another. Longest first; the caller frees *out ---- */
+struct rank_wait {
+	int rank, partner;
+	uint64_t calls; /* that waited */
+	double time;    /* ns */
+};
+size_t cluster_partners(const struct cluster *c, struct rank_wait **out);
+
+/* ---- print.c, trace.c, page/page.c ---- */
 void cluster_text(const struct cluster *c, struct gs_buf *out);
+void cluster_warnings(const struct cluster *c, struct gs_buf *out); /* what was assumed, or is missing; a line each, with an empty one before it */
 void cluster_json(const struct cluster *c, struct gs_buf *out);
+void cluster_json_members(const struct cluster *c, struct gs_buf *out); /* without what closes it */
+int cluster_page(const struct cluster *c, struct gs_buf *out, struct gs_error *err);
 void cluster_trace(const struct cluster *c, struct gs_buf *out);
 
 /* What a rank did, in ns. */

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 double cluster_end(const struct cluster *c)
@@ -111,7 +112,21 @@ static void kind_rows(const struct cluster *c, struct gs_buf *out)
 	}
 }
 
-static void warnings(const struct cluster *c, struct gs_buf *out)
+/* The pairs of ranks that take most of it. */
+static void partner_rows(const struct cluster *c, struct gs_buf *out)
+{
+	enum { MOST_ROWS = 5 };
+	struct rank_wait *waits;
+	size_t count = cluster_partners(c, &waits);
+	for (size_t i = 0; i < count && i < MOST_ROWS; i++) {
+		char t[24];
+		gs_buf_printf(out, "%srank %d waits for rank %d: %s in %" PRIu64 " call%s\n", i ? "" : "\n", waits[i].rank, waits[i].partner, time_text(waits[i].time, t), waits[i].calls,
+		              waits[i].calls == 1 ? "" : "s");
+	}
+	free(waits);
+}
+
+void cluster_warnings(const struct cluster *c, struct gs_buf *out)
 {
 	uint64_t unknown = 0, omitted = 0;
 	const char *left_out = "";
@@ -144,7 +159,8 @@ void cluster_text(const struct cluster *c, struct gs_buf *out)
 	gs_buf_printf(out, ", a GPU each: %s\ntime: %s from MPI_Init to the end\n", c->gpu_name, time_text(cluster_end(c), t));
 	rank_rows(c, out);
 	kind_rows(c, out);
-	warnings(c, out);
+	partner_rows(c, out);
+	cluster_warnings(c, out);
 }
 
 /* ---- JSON ---- */
@@ -166,7 +182,19 @@ static void json_rank(const struct rank *r, struct gs_buf *out)
 	json_end(out, "},\n");
 }
 
-void cluster_json(const struct cluster *c, struct gs_buf *out)
+static void json_waits(const struct cluster *c, struct gs_buf *out)
+{
+	enum { MOST_PAIRS = 4096 };
+	struct rank_wait *waits;
+	size_t count = cluster_partners(c, &waits);
+	gs_buf_puts(out, ",\n\"waits\":[");
+	for (size_t i = 0; i < count && i < MOST_PAIRS; i++)
+		gs_buf_printf(out, "%s\n{\"rank\":%d,\"for\":%d,\"calls\":%" PRIu64 ",\"time_ns\":%.3f}", i ? "," : "", waits[i].rank, waits[i].partner, waits[i].calls, waits[i].time);
+	gs_buf_puts(out, "]");
+	free(waits);
+}
+
+void cluster_json_members(const struct cluster *c, struct gs_buf *out)
 {
 	struct kind_sums sums[MPI_OP_COUNT];
 	sum_kinds(c, sums);
@@ -194,5 +222,12 @@ void cluster_json(const struct cluster *c, struct gs_buf *out)
 			json_end(out, "},\n");
 		}
 	out->len -= 2;
-	gs_buf_puts(out, "]}\n");
+	gs_buf_puts(out, "]");
+	json_waits(c, out);
+}
+
+void cluster_json(const struct cluster *c, struct gs_buf *out)
+{
+	cluster_json_members(c, out);
+	gs_buf_puts(out, "}\n");
 }

@@ -140,11 +140,14 @@ static void collect_rank(struct collecting *k, struct rank *r)
 
 /* ---- matching ---- */
 
-static void waited(struct cluster *c, const struct mpi_meeting *e, double until)
+static void waited(struct cluster *c, const struct mpi_meeting *e, double until, int partner)
 {
 	struct mpi_span *s = e->op == SIZE_MAX ? NULL : &c->ranks[e->rank].spans[e->op];
-	if (s)
-		s->others = fmax(s->others, fmin(until, s->end) - s->begin);
+	double time = s ? fmin(until, s->end) - s->begin : 0;
+	if (s && time > s->others) {
+		s->others = time;
+		s->partner = partner;
+	}
 }
 
 /* All of one key: first sends, then receives, each in their order. */
@@ -154,13 +157,14 @@ static void match_messages(struct cluster *c, const struct mpi_meeting *e, size_
 	while (sends < count && !e[sends].receives)
 		sends++;
 	for (size_t i = 0; i < sends && sends + i < count; i++)
-		waited(c, &e[sends + i], e[i].begin);
+		waited(c, &e[sends + i], e[i].begin, e[i].rank);
 }
 
 /* All ranks of one collective. Whom a rank needs: the root of what comes from it; everybody for what is combined. */
 static void match_collective(struct cluster *c, const struct mpi_meeting *e, size_t count)
 {
 	double last = 0, root_begins = 0;
+	int last_rank = e->rank;
 	const struct mpi_op *op = &c->ranks[e->rank].ops[e->op];
 	enum mpi_op_kind kind = op->kind;
 	bool from_root = kind == MPI_OP_bcast || kind == MPI_OP_scatter || kind == MPI_OP_scatterv;
@@ -168,12 +172,13 @@ static void match_collective(struct cluster *c, const struct mpi_meeting *e, siz
 	int64_t root = from_root || to_root ? op->numbers[kind == MPI_OP_scatter || kind == MPI_OP_gather ? 2 : 1] : -1;
 	int world = root < 0 ? -1 : cluster_world_rank(c, e->comm, (int)root);
 	for (size_t i = 0; i < count; i++) {
+		last_rank = e[i].begin > last ? e[i].rank : last_rank;
 		last = fmax(last, e[i].begin);
 		root_begins = e[i].rank == world ? e[i].begin : root_begins;
 	}
 	for (size_t i = 0; i < count; i++)
 		if (!to_root || e[i].rank == world)
-			waited(c, &e[i], from_root ? root_begins : last);
+			waited(c, &e[i], from_root ? root_begins : last, from_root ? world : last_rank);
 }
 
 static void match(struct cluster *c, struct mpi_meetings *e, void (*with)(struct cluster *, const struct mpi_meeting *, size_t))

@@ -15,7 +15,6 @@ function stackTable(by, clock) {
     percent(p.share, 1), time(p.n * 1000 / clock), el('span', {class: 'dim'}, KINDS[p.kind] ? KINDS[p.kind][1] : '')]));
 }
 
-const log10 = Math.log10;
 const tick = e => e >= 9 ? 10 ** (e - 9) + 'G' : e >= 6 ? 10 ** (e - 6) + 'M' : e >= 3 ? 10 ** (e - 3) + 'K' : String(+(10 ** e).toPrecision(2));
 
 /* Operations, bytes and operations per second of a kernel on a target. */
@@ -28,9 +27,6 @@ function work(kernel, target) {
   const size = moved || asked;
   return {flops, size, measured: !!moved, intensity: size ? flops / size : 0, gflops: flops / e.total_ns, gbps: size / e.total_ns};
 }
-
-/* A picture has the width of the page, so that its letters are as large as others. */
-const pictureWidth = most => Math.max(320, Math.min(most, document.documentElement.clientWidth - 84));
 
 /* Makes a text of that width at the first of the places of its right end where no circle [x, y, radius] touches it; else at the first. */
 function freePlace(circles, width, places, make) {

@@ -1,7 +1,6 @@
 /* The pages: an overview, and one for each kernel. */
 const LIMITS = {warps: 'places for warps', blocks: 'places for work-groups', registers: 'registers', shared: 'local memory', grid: 'the launch, which has too few work-groups', none: 'its own size: it does not fit'};
 const kernelLink = k => el('a', {href: '#/kernel/' + encodeURIComponent(k.name), title: visible(k.name)}, visible(k.name));
-const meter = share => el('span', {class: 'meter', 'aria-hidden': 'true'}, el('i', {style: `width:${Math.round(100 * share)}%`}));
 const totalOf = target => sum(data.kernels, k => (estimateOf(k, target) || {}).total_ns);
 
 function targetTabs() {
@@ -167,11 +166,6 @@ function csv() {
   const rows = [['kernel', 'target', 'launches', 'total_ns', 'average_ns', 'min_ns', 'max_ns', 'cycles', 'limiter', 'occupancy', 'sm_use', 'lane_efficiency', 'registers_per_thread', 'thread_instructions', 'warp_instructions']];
   data.kernels.forEach(k => k.estimates.forEach(e => rows.push([k.name].concat(rows[0].slice(1).map(c => e[c] === null || e[c] === undefined ? '' : e[c])))));
   return rows.map(r => r.map(v => quoted(String(v))).join(',')).join('\n') + '\n';
-}
-
-function theme() {
-  const now = document.documentElement.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
-  document.documentElement.dataset.theme = now === 'dark' ? 'light' : 'dark';
 }
 
 function show() {

@@ -9,10 +9,11 @@
 
 /* page/page.html, its style and its script. The Makefile makes these texts. */
 extern const char page_html[], page_css[], page_js[];
+extern const char cluster_js[]; /* the script of gpusim cluster's page */
 
 /* Makes the document for the page. The caller frees it. NULL: out of memory. */
 json_t *page_data(const json_t *report);
-/* Writes a document as text for a <script> element. Nothing in it ends the element or begins a comment. */
-int page_embed(struct gs_buf *out, const json_t *data);
+/* Makes the page with this script. data: JSON as text; it becomes the text of a <script> element, and nothing in it ends the element or begins a comment. */
+int page_make(struct gs_buf *out, const char *js, const char *data);
 
 #endif

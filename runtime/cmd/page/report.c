@@ -6,23 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-int page_embed(struct gs_buf *out, const json_t *data)
+/* In JSON these characters occur only inside strings, where escapes may stand for them. */
+static void embed(struct gs_buf *out, const char *data)
 {
-	char *text = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(10));
-	if (!text)
-		return -1;
-	/* In JSON these characters occur only inside strings, where escapes may stand for them. */
-	for (const char *p = text; *p; p++)
-		if (*p == '<' || *p == '>' || *p == '&')
-			gs_buf_printf(out, "\\u%04x", *p);
-		else
-			gs_buf_add(out, p, 1);
-	free(text);
-	return out->failed ? -1 : 0;
+	for (size_t plain; *data; data += plain) {
+		plain = strcspn(data, "<>&");
+		gs_buf_add(out, data, plain);
+		if (data[plain])
+			gs_buf_printf(out, "\\u%04x", data[plain++]);
+	}
 }
 
-/* Makes the page: fills its three places. */
-static int make_page(struct gs_buf *out, const json_t *data)
+int page_make(struct gs_buf *out, const char *js, const char *data)
 {
 	for (const char *p = page_html; *p;) {
 		const char *at = strchr(p, '@');
@@ -32,8 +27,10 @@ static int make_page(struct gs_buf *out, const json_t *data)
 		if (!strncmp(at, "@CSS@", 5))
 			gs_buf_puts(out, page_css);
 		else if (!strncmp(at, "@JS@", 4))
-			gs_buf_puts(out, page_js);
-		else if (strncmp(at, "@DATA@", 6) || page_embed(out, data))
+			gs_buf_puts(out, js);
+		else if (!strncmp(at, "@DATA@", 6))
+			embed(out, data);
+		else
 			return -1;
 		p = strchr(at + 1, '@') + 1;
 	}
@@ -62,13 +59,15 @@ static int write_page(const json_t *report, const json_t *what_if, const char *f
 	int result = 0;
 	if (data && what_if)
 		json_object_set(data, "what_if", (json_t *)what_if);
-	if (!data || make_page(&page, data))
+	char *text = data ? json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
+	if (!text || page_make(&page, page_js, text))
 		result = cmd_fail("report: out of memory");
 	else if (!strcmp(file, "-"))
 		result = fwrite(page.data, 1, page.len, stdout) == page.len ? 0 : cmd_fail("report: cannot write");
 	else if (gs_write_file(file, page.data, page.len, &err))
 		result = cmd_fail("report: %s", err.text);
 	gs_buf_free(&page);
+	free(text);
 	json_decref(data);
 	return result;
 }

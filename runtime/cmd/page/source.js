@@ -4,10 +4,6 @@ const KEYWORDS = new Set(('__kernel kernel __global global __local local __const
   'bool char short int long half float double size_t uchar ushort uint ulong').split(' '));
 const TOKEN = /(\/\/.*|\/\*.*?(?:\*\/|$))|("(?:[^"\\]|\\.)*"?)|\b(0x[\da-fA-F]+|\d[\w.]*)|([A-Za-z_]\w*)|[^\w"/]+|\//g;
 
-/* Shows control characters as pictures, so that they can be seen. */
-const visible = text => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, c => c === '\u007f' ? '\u2421' : String.fromCharCode(0x2400 + c.charCodeAt(0)))
-  .replace(/[\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
-
 function highlight(line, comment) {
   const out = [];
   let text = line;

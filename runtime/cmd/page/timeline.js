@@ -22,21 +22,17 @@ function timelinePanel(name) {
     .filter(c => c.end !== null && c.end >= c.start);
   const end = Math.max(...commands.map(c => c.end), 1), begin = Math.min(...commands.map(c => c.start), end);
   const lanes = timelineLanes(commands), queues = new Set(lanes.map(l => l.queue)), row = new Map(lanes.map((l, i) => [l.queue + ':' + l.lane, i]));
-  let from = begin, to = end > begin ? end : begin + 1;
   const W = pictureWidth(1150), left = 76, lane = 34, top = 8, H = top + lanes.length * lane + 26;
   const g = svg('svg', {viewBox: `0 0 ${W} ${H}`, width: '100%', role: 'img', 'aria-label': `Timeline: ${commands.length} commands in ${queues.size} queues over ${time(end - begin)}`});
   const clip = svg('clipPath', {id: 'lanes'}, svg('rect', {x: left, y: 0, width: W - left, height: H}));
   const cls = c => c.kind === 'launch' ? 't-launch' : c.kind === 'copy' || c.kind === 'fill' ? 't-device' : 't-copy';
 
-  function draw() {
+  function draw(from, to) {
     const X = t => left + (t - from) / (to - from) * (W - left - 8);
     g.replaceChildren(clip);
     lanes.forEach((l, i) => g.append(svg('text', {x: 4, y: top + i * lane + 21, class: 'dim-text'}, l.lane ? '' : 'queue ' + l.queue),
       svg('line', {x1: left, x2: W, y1: top + (i + 1) * lane - 2, y2: top + (i + 1) * lane - 2, class: 'axis'})));
-    /* Labels take 70 pixels each. */
-    const least = (to - from) / Math.max((W - left) / 70, 2), step = 10 ** Math.floor(log10(least)), every = step * [1, 2, 5, 10].find(n => step * n >= least * 0.999);
-    for (let t = begin + Math.ceil((from - begin) / every) * every; t <= to; t += every) g.append(svg('line', {x1: X(t), x2: X(t), y1: top, y2: H - 20, class: 'grid-line'}),
-      svg('text', {x: Math.min(X(t), W - 30), y: H - 6, 'text-anchor': 'middle', class: 'dim-text'}, time(t - begin)));
+    timeAxis(g, {from, to, begin, X, left, W, top, H});
     const inside = svg('g', {'clip-path': 'url(#lanes)'}), last = new Map();
     for (const c of commands) {
       if (c.end < from || c.start > to) continue;
@@ -58,25 +54,12 @@ function timelinePanel(name) {
     }
     g.append(inside);
   }
-  function move(zoom, shift) {
-    const width = Math.min((to - from) * zoom, end - begin), middle = (from + to) / 2 + shift * (to - from);
-    from = Math.max(begin, Math.min(middle - width / 2, end - width));
-    to = from + width;
-    draw();
-    announce(`${time(from - begin)} to ${time(to - begin)}`);
-  }
-  const act = (label, title, zoom, shift) => el('button', {type: 'button', class: 'act', title, 'aria-label': title, onclick: () => move(zoom, shift)}, label);
-  const box = el('div', {class: 'chart', tabindex: '0', role: 'group', 'aria-label': 'Timeline; plus and minus zoom, arrows move', onkeydown: event => {
-    const moves = {'+': [0.5, 0], '=': [0.5, 0], '-': [2, 0], ArrowLeft: [1, -0.25], ArrowRight: [1, 0.25], Home: [1e9, 0]};
-    if (moves[event.key]) { event.preventDefault(); move(...moves[event.key]); }
-  }}, g);
-  draw();
+  const {box, controls} = zoomable(g, begin, end, 'Timeline', draw);
   panel.append(el('div', {class: 'bar-row'}, el('p', {class: 'lead'}, `${count(commands.length)} commands on ${targetOf(name).title}, in the order that queues and events ask for; the time between them is the application\u2019s own.` + timelineTotals(line.totals && line.totals[which]) +
     (line.omitted ? ` ${count(line.omitted)} more are not shown.` : '')),
-    el('span', {class: 'controls chips'}, act('\u2212', 'zoom out', 2, 0), act('+', 'zoom in', 0.5, 0), act('\u2190', 'earlier', 1, -0.25), act('\u2192', 'later', 1, 0.25), act('all', 'show all', 1e9, 0))),
+    controls),
     box, el('p', {class: 'dim'}, legendItem('t-launch', 'launches'), legendItem('t-copy', 'copies between host and GPU'), legendItem('t-device', 'copies and fills on the GPU')));
   return panel;
 }
 const timelineTotals = t => !t ? '' : ` The program takes ${time(t.program_ns)}; the GPU is busy for ${time(t.busy_ns)} of it` +
   (t.busy_ns < 0.999 * t.commands_ns ? `, with commands that take ${time(t.commands_ns)} in all and overlap.` : '.');
-const legendItem = (cls, text) => [el('span', {style: 'white-space:nowrap'}, svg('svg', {width: 12, height: 12, 'aria-hidden': 'true'}, svg('rect', {width: 12, height: 12, rx: 3, class: cls})), ' ' + text), '\u2003 '];

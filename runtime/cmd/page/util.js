@@ -1,6 +1,7 @@
 'use strict';
 /* All text that comes from the user's program gets into the page as text nodes and attributes, never as HTML. */
 const data = JSON.parse(document.getElementById('data').textContent);
+const log10 = Math.log10;
 const SVG = 'http://www.w3.org/2000/svg';
 
 function fill(node, attributes, children) {
@@ -32,46 +33,25 @@ const percent = (x, digits = 0) => (100 * x).toFixed(digits) + '%';
 const sizes = list => list.join('\u00d7');
 const sum = (list, of) => list.reduce((all, item) => all + (of(item) || 0), 0);
 
-const KINDS = {
-  issue: ['Issue', 'schedulers issue instructions: the machine is busy'],
-  fetch: ['Fetch', 'warps wait for instructions to be fetched'],
-  unit_fp32: ['FP32 units', 'instructions wait for single-precision units'],
-  unit_int: ['Integer units', 'instructions wait for integer units'],
-  unit_fp64: ['FP64 units', 'instructions wait for double-precision units'],
-  unit_sfu: ['Special functions', 'instructions wait for special function units'],
-  unit_tensor: ['Tensor cores', 'instructions wait for units that multiply matrices'],
-  unit_ldst: ['Load/store units', 'memory instructions wait for load/store units'],
-  collectors: ['Operand collectors', 'instructions wait for a free operand collector'],
-  bank_conflicts: ['Register banks', 'operands wait for conflicts of register banks'],
-  shared: ['Local memory banks', 'bank conflicts in local (shared) memory'],
-  l1: ['L1 accesses', 'requests that fall apart into many transactions'],
-  l2: ['L2 queue', 'requests queue in front of L2'],
-  dram: ['DRAM queue', 'requests queue in front of memory: its bandwidth'],
-  atomics: ['Atomics', 'atomic operations follow one another'],
-  dependency: ['Dependencies', 'no warp has an instruction whose operands are ready'],
-  memory: ['Memory latency', 'warps wait for values from memory'],
-  barrier: ['Barriers', 'warps wait for the others of their work-group'],
-  launch: ['Launch', 'starting the launch and its first work-groups'],
-  tail: ['Tail', 'some SMs have run out of work-groups'],
-};
-const kindName = kind => KINDS[kind] ? KINDS[kind][0] : kind;
-
-/* The parts of cycles_by, largest first. */
-function shares(by) {
-  const all = sum(Object.values(by), x => x);
-  return Object.entries(by).filter(([, n]) => n > 0 && n / all >= 0.0005).sort((a, b) => b[1] - a[1])
-    .map(([kind, n]) => ({kind, n, share: n / all}));
-}
-
-const targets = data.targets;
-const state = {target: targets.length ? targets[0].name : '', base: targets.length ? targets[0].name : ''};
-const targetOf = name => targets.find(t => t.name === name);
-const estimateOf = (kernel, target) => kernel.estimates.find(e => e.target === target);
-
 function announce(text) { document.getElementById('announce').textContent = text; }
 
 function save(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], {type}));
   el('a', {href: url, download: name}).click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+/* Shows control characters as pictures, so that they can be seen. */
+const visible = text => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, c => c === '\u007f' ? '\u2421' : String.fromCharCode(0x2400 + c.charCodeAt(0)))
+  .replace(/[\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
+
+/* A picture has the width of the page, so that its letters are as large as others. */
+const pictureWidth = most => Math.max(320, Math.min(most, document.documentElement.clientWidth - 84));
+
+const meter = share => el('span', {class: 'meter', 'aria-hidden': 'true'}, el('i', {style: `width:${Math.round(100 * share)}%`}));
+const legendItem = (cls, text) => [el('span', {style: 'white-space:nowrap'}, svg('svg', {width: 12, height: 12, 'aria-hidden': 'true'}, svg('rect', {width: 12, height: 12, rx: 3, class: cls})), ' ' + text), '\u2003 '];
+
+function theme() {
+  const now = document.documentElement.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+  document.documentElement.dataset.theme = now === 'dark' ? 'light' : 'dark';
 }
