@@ -13,12 +13,12 @@ export LC_ALL=C
 . "$here/../check.sh"
 . "$here/keys.sh"
 
-# 12 nm to 5 nm: 1.045 * 1.2 * 1.15 = 1.4421 times 1530 MHz; 2000 / 900 of 32 channels are 71, with two slices of 96 KB each. DRAM is
+# 12 nm to 5 nm: 0.985 * 1.2 * 1.15 = 1.3593 times 1530 MHz; 2000 / 900 of 32 channels are 71, with two slices of 96 KB each. DRAM is
 # as many ns away as before.
 example() {
 	"$gpusim" scale v100 --sm 160 --dram-gbps 2000 --node 5nm >a.gpu 2>err && [ ! -s err ] &&
-		has ./a.gpu name v100_scaled sm_count 160 clock_mhz 2206 dram_gbps 2000 dram_channels 71 l2_slices 142 l2_bytes $((142 * 96 * 1024)) &&
-		python3 -c 'import sys; l2, old, new = map(float, sys.argv[1:]); assert new == round(l2 + (old - l2) * 2206 / 1530), new' \
+		has ./a.gpu name v100_scaled sm_count 160 clock_mhz 2080 dram_gbps 2000 dram_channels 71 l2_slices 142 l2_bytes $((142 * 96 * 1024)) &&
+		python3 -c 'import sys; l2, old, new = map(float, sys.argv[1:]); assert new == round(l2 + (old - l2) * 2080 / 1530), new' \
 			"$(value v100 l2_latency)" "$(value v100 dram_latency)" "$(value ./a.gpu dram_latency)"
 }
 # Every key that differs says why.
