@@ -23,9 +23,10 @@ recorded() {
 		grep -q '8 launches' out && [ "$(head -1 p)" = 'gpusim-profile 1' ] && tail -2 p | grep -aq '^end 0 0 '
 }
 
-# The same program has the same estimates if it is modelled at once and if it is modelled from the profile.
+# The same program has the same estimates if it is modelled at once and if it is modelled from the profile. There is room for the traces of all launches: on a busy
+# machine they come faster than they are read.
 replayed_as_run() {
-	GPUSIM_TRACE=all GPUSIM_REPORT=json GPUSIM_OUTPUT=run "$gpusim" run --gpu gtx480,h200 -- \
+	GPUSIM_TRACE=all GPUSIM_TRACE_MEMORY=2G GPUSIM_REPORT=json GPUSIM_OUTPUT=run "$gpusim" run --gpu gtx480,h200 -- \
 		"$build/kernels/launches" -k "$here/../../kernels" collatz 4096 8 >out &&
 		GPUSIM_REPORT=json GPUSIM_OUTPUT=again "$gpusim" replay p --gpu gtx480,h200 && estimates run.json >a && estimates again.json >b &&
 		[ -s a ] && cmp a b
