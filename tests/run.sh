@@ -26,7 +26,7 @@ set -m # a step is a process group, so an interrupt ends all of it
 
 # Most of the time would go into the driver's optimiser. These steps do not depend on it: they test what our text computes and
 # traces, on few work-items. make validate runs them with it. Not golden: POCL 3.1 aborts on declared.cl without its optimiser.
-unoptimised="unit traces instructions lift"
+unoptimised="unit traces instructions lift cuda cuda_api"
 [ "${1:-}" != --optimised ] || { set -- $unoptimised && unoptimised=; }
 
 unit() {
