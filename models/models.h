@@ -20,7 +20,7 @@
 #include "models/history/code_history.h"
 #include "models/history/constant_history.h"
 #include "models/history/memory_history.h"
-#include "models/warps/machine.h"
+#include "models/warps/machine/machine.h"
 #include "models/warps/survey.h"
 #include "models/warps/synthesise.h"
 #include "models/trace/trace.h"

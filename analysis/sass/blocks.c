@@ -196,7 +196,7 @@ static void add_operand(struct kernel_code *k, int number, uint8_t *count)
 }
 
 /* Constants without addresses are those of the bank that parameters are in. Other accesses without any make no requests: if that is because their
- * predicate is off, they take their way through the unit and back, as those of our own code do (models/warps/machine.c). */
+ * predicate is off, they take their way through the unit and back, as those of our own code do (models/warps/machine/). */
 static void set_access(struct kernel_code *k, struct seen_instruction *s, struct code_instruction *in)
 {
 	in->space = (uint8_t)space_of(s);

@@ -86,7 +86,6 @@ void trace_store_free(struct trace_store *s); /* NULL is fine */
 bool trace_store_has_gaps(const struct trace_store *s);
 /* A path that the store keeps has other rounds now: weighs it anew. before: its instructions. */
 void trace_store_reweigh(const struct kernel_code *code, struct warp_path *path, double before);
-double path_instructions(const struct kernel_code *code, const struct warp_path *path); /* with the rounds of gaps */
 
 /* ---- models/trace/moves/shifts.c: how addresses move from group to group ---- */
 

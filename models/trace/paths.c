@@ -145,14 +145,6 @@ bool trace_store_has_gaps(const struct trace_store *s)
 	return any;
 }
 
-double path_instructions(const struct kernel_code *code, const struct warp_path *path)
-{
-	double sum = 0;
-	for (size_t i = 0; i < path->block_count; i++)
-		sum += path_weight(path, i) * code->blocks[path->blocks[i]].count;
-	return sum;
-}
-
 void trace_store_reweigh(const struct kernel_code *code, struct warp_path *path, double before)
 {
 	if (path->gap_count)

@@ -115,6 +115,14 @@ static void order_windows(const uint32_t *blocks, struct path_gap *gaps, size_t 
 	}
 }
 
+double path_instructions(const struct kernel_code *code, const struct warp_path *path)
+{
+	double sum = 0;
+	for (size_t i = 0; i < path->block_count; i++)
+		sum += path_weight(path, i) * code->blocks[path->blocks[i]].count;
+	return sum;
+}
+
 void path_weigh(const struct kernel_code *code, const uint32_t *blocks, size_t block_count, struct path_gap *gaps, size_t gap_count,
                 double *weights)
 {

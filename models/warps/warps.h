@@ -65,6 +65,7 @@ static inline double path_weight(const struct warp_path *path, size_t block)
 {
 	return path->weights ? path->weights[block] : 1;
 }
+double path_instructions(const struct kernel_code *code, const struct warp_path *path); /* that a warp executes, with the rounds of gaps */
 /* Fills weights, an entry per block, and the work and order of gaps, which have all the rest. A window without instructions has no rounds. */
 void path_weigh(const struct kernel_code *code, const uint32_t *blocks, size_t block_count, struct path_gap *gaps, size_t gap_count,
                 double *weights);

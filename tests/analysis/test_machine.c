@@ -2,7 +2,7 @@
 #include "tests/tests.h"
 
 #include "analysis/mapping/mapping.h"
-#include "models/warps/machine.h"
+#include "models/warps/machine/machine.h"
 
 #include <errno.h>
 #include <stdio.h>

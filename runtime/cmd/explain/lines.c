@@ -2,7 +2,7 @@
 #include "runtime/cmd/explain/explain.h"
 
 #include "models/code/costs.h"
-#include "models/warps/machine.h"
+#include "models/warps/machine/machine.h"
 
 #include <errno.h>
 #include <stdlib.h>

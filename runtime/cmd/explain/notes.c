@@ -2,7 +2,7 @@
 #include "runtime/cmd/explain/explain.h"
 
 #include "analysis/builtins/builtins.h"
-#include "models/warps/machine.h"
+#include "models/warps/machine/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "analysis/assembled/assembled.h"
 #include "analysis/mapping/mapping.h"
 #include "models/code/costs.h"
-#include "models/warps/machine.h"
+#include "models/warps/machine/machine.h"
 #include "runtime/config/gpus.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* gpusim export --accel-sim: writes what a recorded program executed as traces that Accel-Sim simulates, for GPUs that nobody has at hand. */
 #include "runtime/cmd/accelsim/export/export.h"
 
-#include "models/warps/machine.h"
+#include "models/warps/machine/machine.h"
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/sweep/replay.h"
 #include "runtime/config/log.h"

@@ -5,7 +5,7 @@
 #include "runtime/cmd/accelsim/export/export.h"
 
 #include "models/code/costs.h"
-#include "models/warps/machine.h"
+#include "models/warps/machine/machine.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static void place_instructions(struct export_code *c)
 	c->end = pc;
 }
 
-/* As find_places() of models/warps/machine.c. */
+/* As find_places() of models/warps/machine/machine.c. */
 static void find_origins(struct export_code *c)
 {
 	const struct kernel_code *code = c->code;

@@ -1,6 +1,6 @@
 /*
  * Warps of traced groups, as lines of a trace: the ways of lanes (models/trace/lanes.h), replayed as a warp with its masks
- * (models/warps/replay.h), in the blocks of the machine as models/warps/machine.c has them: arms that became predicates are executed by the block
+ * (models/warps/replay.h), in the blocks of the machine as models/warps/machine/ has them: arms that became predicates are executed by the block
  * before them, and executions of an unrolled loop in a row by its copies.
  */
 #include "runtime/cmd/accelsim/export/export.h"

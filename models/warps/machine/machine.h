@@ -7,8 +7,8 @@
  * branch was. Accesses, waits and requests go along with their instructions; of a predicated instruction whose lanes
  * are all off, one access without waiting or requests remains.
  */
-#ifndef GPUSIM_MODELS_WARPS_MACHINE_H
-#define GPUSIM_MODELS_WARPS_MACHINE_H
+#ifndef GPUSIM_MODELS_WARPS_MACHINE_MACHINE_H
+#define GPUSIM_MODELS_WARPS_MACHINE_MACHINE_H
 
 #include "models/warps/warps.h"
 

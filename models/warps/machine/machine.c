@@ -1,0 +1,251 @@
+/* See machine.h. */
+#include "models/warps/machine/store.h"
+
+#include "models/code/costs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+bool machine_has(const struct kernel_code *code)
+{
+	return code->machine_block_count > 0;
+}
+
+const char *machine_pipe_name(enum machine_pipe pipe)
+{
+#define NAME(name) #name,
+	static const char *const names[] = {MACHINE_PIPES(NAME)};
+#undef NAME
+	return (unsigned)pipe < MACHINE_PIPE_COUNT ? names[pipe] : "unknown";
+}
+
+enum machine_pipe machine_pipe_of(const struct code_instruction *in)
+{
+	switch (in->class) {
+	case CODE_fp32:
+	case CODE_fp32_fma:
+	case CODE_int_mul:
+	case CODE_int_mad:
+		return PIPE_fma;
+	case CODE_int:
+	case CODE_int_minmax:
+	case CODE_fp32_minmax:
+	case CODE_logic:
+	case CODE_move:
+		return PIPE_alu;
+	case CODE_sfu:
+	case CODE_conv:
+		return PIPE_xu;
+	case CODE_fp64:
+	case CODE_fp64_fma:
+	case CODE_fp64_minmax:
+		return PIPE_fp64;
+	case CODE_load:
+	case CODE_store:
+	case CODE_atomic:
+	case CODE_shuffle:
+		return PIPE_lsu;
+	default:
+		return PIPE_other;
+	}
+}
+
+/* ---- the code ---- */
+
+void machine_view(const struct kernel_code *c, struct code_block *blocks, struct kernel_code *view)
+{
+	*view = *c;
+	view->code = c->machine;
+	view->code_count = c->machine_count;
+	view->operands = c->machine_operands;
+	view->operand_count = c->machine_operand_count;
+	view->register_table = c->machine_registers;
+	view->register_count = c->machine_register_count;
+	view->blocks = blocks;
+	view->block_count = c->machine_block_count;
+	for (uint32_t i = 0; i < c->machine_block_count; i++) {
+		blocks[i] = c->blocks[c->machine_blocks[i].of];
+		blocks[i].first = c->machine_blocks[i].first;
+		blocks[i].count = c->machine_blocks[i].count;
+	}
+}
+
+static void find_places(const struct kernel_code *c, struct machine_store *s, uint32_t *ranks, uint32_t *owners)
+{
+	uint32_t count = 0;
+	for (uint32_t b = 0; b < c->block_count; b++)
+		for (uint32_t i = c->blocks[b].first; i < c->blocks[b].first + c->blocks[b].count; i++)
+			if (code_has_accesses(c->code[i].class)) {
+				owners[i] = b;
+				ranks[i] = s->block_accesses[b]++;
+			}
+	for (uint32_t b = 0; b < c->machine_block_count; b++) {
+		const struct code_machine_block *m = &c->machine_blocks[b];
+		s->first_place[b] = count;
+		for (uint32_t i = m->first; i < m->first + m->count; i++) {
+			uint32_t origin = c->machine_origins[i];
+			if (!code_has_accesses(c->machine[i].class))
+				continue;
+			s->places[count] = (struct access_place){owners[origin], ranks[origin], 0};
+			for (uint32_t p = s->first_place[b]; p < count && m->times > 1; p++)
+				s->places[count].copy += s->places[p].block == owners[origin] && s->places[p].rank == ranks[origin];
+			count++;
+		}
+	}
+	s->first_place[c->machine_block_count] = count;
+}
+
+/* Arrays that have an entry per instruction, for the machine's. */
+static int take_usual(const struct launch_warps *in, struct machine_store *s)
+{
+	const struct kernel_code *c = in->code;
+	size_t count = c->machine_count + 1u;
+	s->usual_accesses = in->usual_accesses ? calloc(count, sizeof *s->usual_accesses) : NULL;
+	s->usual_waits = in->usual_waits ? calloc(count, sizeof *s->usual_waits) : NULL;
+	s->shifts = in->shifts ? calloc(count, sizeof *s->shifts) : NULL;
+	if ((in->usual_accesses && !s->usual_accesses) || (in->usual_waits && !s->usual_waits) || (in->shifts && !s->shifts))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->machine_count; i++) {
+		uint32_t origin = c->machine_origins[i];
+		if (s->usual_accesses)
+			s->usual_accesses[i] = origin == UINT32_MAX ? 1 : in->usual_accesses[origin];
+		if (s->usual_waits && origin != UINT32_MAX)
+			s->usual_waits[i] = in->usual_waits[origin];
+		if (s->shifts && origin != UINT32_MAX)
+			s->shifts[i] = in->shifts[origin];
+	}
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static void count_pipes(const struct machine_store *s, const struct warp_path *path, double *by_pipe)
+{
+	for (size_t i = 0; i < path->block_count; i++) {
+		const struct code_block *b = &s->blocks[path->blocks[i]];
+		for (uint32_t k = b->first; k < b->first + b->count; k++)
+			by_pipe[machine_pipe_of(&s->view.code[k])] += path_weight(path, i);
+	}
+}
+
+/* Means over the warps of the pattern. */
+static int sum_up(const struct launch_warps *in, struct machine_paths *out)
+{
+	const struct machine_store *s = out->store;
+	uint64_t *uses = calloc(in->path_count + 1u, sizeof *uses);
+	double ptx = 0, machine = 0;
+	if (!uses)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < in->pattern_groups * in->warps_per_group; i++)
+		uses[in->path_of[i]]++;
+	for (uint32_t p = 0; p < in->path_count; p++) {
+		double pipes[MACHINE_PIPE_COUNT] = {0};
+		count_pipes(s, &s->paths[p], pipes);
+		for (int k = 0; k < MACHINE_PIPE_COUNT; k++) {
+			out->by_pipe[k] += pipes[k] * (double)uses[p];
+			machine += pipes[k] * (double)uses[p];
+		}
+		ptx += path_instructions(in->code, &in->paths[p]) * (double)uses[p];
+	}
+	for (int k = 0; k < MACHINE_PIPE_COUNT && machine > 0; k++)
+		out->by_pipe[k] /= machine;
+	out->ptx_per_instruction = machine > 0 ? ptx / machine : 1;
+	free(uses);
+	return 0;
+}
+
+/* What an execution of each block of the PTX has at most, and how loops are entered. */
+static int find_pieces(const struct kernel_code *c, struct machine_store *s)
+{
+	uint32_t most = 1;
+	for (uint32_t b = 0; b < c->machine_block_count; b++) {
+		const struct code_machine_block *m = &c->machine_blocks[b];
+		uint32_t count = s->first_place[b + 1] - s->first_place[b], each = m->times ? (count + m->times - 1) / m->times : 0;
+		if (each > s->most_accesses[m->of])
+			s->most_accesses[m->of] = each;
+		if (!m->times)
+			s->entries[m->of] = b;
+		most = m->times > most ? m->times : most;
+	}
+	s->executions = calloc(most, sizeof *s->executions);
+	return s->executions ? 0 : -ENOMEM;
+}
+
+static int make_store(const struct launch_warps *in, struct machine_store *s)
+{
+	const struct kernel_code *c = in->code;
+	uint32_t *ranks = calloc(c->code_count + 1u, sizeof *ranks), *owners = calloc(c->code_count + 1u, sizeof *owners);
+	s->blocks = calloc(c->machine_block_count + 1u, sizeof *s->blocks);
+	s->paths = calloc(in->path_count + 1u, sizeof *s->paths);
+	s->written = calloc(in->path_count + 1u, sizeof *s->written);
+	s->places = calloc(c->machine_count + 1u, sizeof *s->places);
+	s->first_place = calloc(c->machine_block_count + 2u, sizeof *s->first_place);
+	s->block_accesses = calloc(c->block_count + 1u, sizeof *s->block_accesses);
+	s->most_accesses = calloc(c->block_count + 1u, sizeof *s->most_accesses);
+	s->entries = calloc(c->block_count + 1u, sizeof *s->entries);
+	int result = ranks && owners && s->blocks && s->paths && s->written && s->places && s->first_place &&
+	                     s->block_accesses && s->most_accesses && s->entries ? 0 : -ENOMEM;
+	if (!result) {
+		machine_view(c, s->blocks, &s->view);
+		find_places(c, s, ranks, owners);
+		result = find_pieces(c, s);
+	}
+	if (!result)
+		result = take_usual(in, s);
+	free(ranks);
+	free(owners);
+	return result;
+}
+
+int machine_paths_make(const struct launch_warps *in, struct machine_paths *out)
+{
+	*out = (struct machine_paths){.warps = *in, .store = calloc(1, sizeof *out->store)};
+	int result = out->store ? make_store(in, out->store) : -ENOMEM;
+	for (uint32_t p = 0; p < in->path_count && !result; p++) {
+		out->store->path_count = p + 1;
+		result = machine_write_path(in, out->store, p);
+	}
+	if (!result)
+		result = sum_up(in, out);
+	if (result) {
+		machine_paths_free(out);
+		return result;
+	}
+	out->warps.code = &out->store->view;
+	out->warps.paths = out->store->paths;
+	out->warps.usual_accesses = out->store->usual_accesses;
+	out->warps.usual_waits = out->store->usual_waits;
+	out->warps.shifts = out->store->shifts;
+	return 0;
+}
+
+void machine_paths_free(struct machine_paths *m)
+{
+	struct machine_store *s = m->store;
+	for (uint32_t p = 0; s && p < s->path_count; p++) {
+		free(s->written[p].blocks);
+		free(s->written[p].accesses);
+		free(s->written[p].waits);
+		free(s->written[p].first);
+		free(s->written[p].parts);
+		free(s->written[p].gaps);
+		free(s->written[p].shifts);
+		free(s->written[p].weights);
+	}
+	if (s) {
+		free(s->blocks);
+		free(s->paths);
+		free(s->written);
+		free(s->places);
+		free(s->first_place);
+		free(s->block_accesses);
+		free(s->most_accesses);
+		free(s->entries);
+		free(s->executions);
+		free(s->usual_accesses);
+		free(s->usual_waits);
+		free(s->shifts);
+	}
+	free(s);
+	*m = (struct machine_paths){0};
+}
