@@ -39,7 +39,7 @@ struct sass_opcode assembled_class(const struct assembled_kernel *k, uint32_t i)
 	bool from_ptx = k->origin[i] >= 0 && k->code->code[k->origin[i]].class == o.class;
 	if (o.class == CODE_load && o.space == SPACE_const && !(from_ptx && k->code->code[k->origin[i]].space == SPACE_const)) {
 		o.class = CODE_shuffle;
-		o.space = SPACE_none;
+		o.space = SPACE_param;
 		o.bytes = 0;
 	}
 	return o;

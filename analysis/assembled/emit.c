@@ -63,21 +63,24 @@ static struct code_instruction like_ptx(const struct assembled_emitter *e, uint3
 	return in;
 }
 
-/* Whether lanes may part there is what the PTX's branch says. */
-static uint8_t branch_flags(const struct assembled_emitter *e, uint32_t i, uint32_t owner)
+/* Who goes elsewhere waits (CODE_UNIFORM: nobody does). A branch forwards that all lanes take alike is taken to be one past code that is executed;
+ * of those that part, some go. BSSY only says where lanes will meet. */
+static uint8_t branch_flags(const struct assembled_emitter *e, const struct assembled_block *b, uint32_t i)
 {
 	const struct kernel_code *c = e->code;
 	const struct sass_instruction *s = &e->k->in[i];
-	const struct code_instruction *last = &c->code[c->blocks[owner].first + c->blocks[owner].count - 1];
-	if (s->flow == SASS_ENDS && !s->conditional)
-		return CODE_EXIT;
-	if (s->flow != SASS_BRANCHES && s->flow != SASS_ENDS)
-		return CODE_EXPANDED;
-	if (!s->conditional)
-		return CODE_UNIFORM;
+	const struct code_block *owner = &c->blocks[b->owner];
+	const struct code_instruction *last = &c->code[owner->first + owner->count - 1];
 	int32_t origin = e->k->origin[i];
+	if (s->flow == SASS_ENDS)
+		return s->conditional ? CODE_CONDITIONAL | CODE_UNIFORM : CODE_EXIT;
+	if (s->flow != SASS_BRANCHES)
+		return CODE_EXPANDED | (s->name && (!strcmp(s->name, "BSSY") || !strcmp(s->name, "BREAK")) ? CODE_UNIFORM : 0);
+	if (!s->conditional)
+		return 0;
+	bool always = b->next[0] < 0 || s->target <= (int64_t)i * CUBIN_WORD;
 	const struct code_instruction *like = origin >= 0 && c->code[origin].class == CODE_branch ? &c->code[origin] : last;
-	return (uint8_t)(CODE_CONDITIONAL | (like->class == CODE_branch ? like->flags & (CODE_UNIFORM | CODE_ORDERED) : 0));
+	return (uint8_t)(CODE_CONDITIONAL | (!always && like->class == CODE_branch ? like->flags & (CODE_UNIFORM | CODE_ORDERED) : 0));
 }
 
 /* What comes after accesses and barriers has its own time in the models. */
@@ -104,12 +107,18 @@ static void add_registers(struct assembled_emitter *e, const struct sass_instruc
 			add_operand(c, &in->waits, e->first[n] + t);
 }
 
-static void add_instruction(struct assembled_emitter *e, uint32_t i, uint32_t owner)
+/* Products and sums of halves have a pipe of their own in a chip's counters. ptxas makes constants by them, too. */
+static bool is_half(const char *name)
+{
+	return !strncmp(name, "HFMA2", 5) || !strncmp(name, "HADD2", 5) || !strncmp(name, "HMUL2", 5);
+}
+
+static void add_instruction(struct assembled_emitter *e, const struct assembled_block *b, uint32_t i)
 {
 	struct kernel_code *c = e->code;
 	const struct sass_instruction *s = &e->k->in[i];
 	struct sass_opcode o = assembled_class(e->k, i);
-	struct code_instruction in = like_ptx(e, i, owner);
+	struct code_instruction in = like_ptx(e, i, (uint32_t)b->owner);
 	int32_t origin = e->k->origin[i];
 	bool access = o.class >= CODE_load && o.class <= CODE_texture;
 	if (o.class == CODE_fence && (origin < 0 || c->code[origin].class != CODE_fence)) {
@@ -120,7 +129,7 @@ static void add_instruction(struct assembled_emitter *e, uint32_t i, uint32_t ow
 	in.elements = o.class == CODE_branch ? o.elements : 1; /* a table of jumps */
 	in.flags = s->predicate != SASS_PT || s->negated ? CODE_GUARDED : 0;
 	if (o.class == CODE_branch)
-		in.flags |= branch_flags(e, i, owner);
+		in.flags |= branch_flags(e, b, i);
 	if (access) {
 		const struct code_instruction *from = &c->code[origin];
 		in.space = from->space;
@@ -129,6 +138,9 @@ static void add_instruction(struct assembled_emitter *e, uint32_t i, uint32_t ow
 		in.address = from->address;
 		in.site = from->site;
 	}
+	if (o.class == CODE_shuffle) /* what no pipe is counted for: a parameter, or where the block is in the grid */
+		in.space = !strcmp(s->name, "S2R") && (s->special < SASS_TID || s->special > SASS_TID + 2) ? SPACE_param : o.space;
+	in.bytes = is_half(s->name) ? 2 : in.bytes;
 	add_registers(e, s, &in);
 	c->machine[c->machine_count] = in;
 	c->machine_origins[c->machine_count++] = access ? (uint32_t)origin : UINT32_MAX;
@@ -142,9 +154,45 @@ static void add_block(struct assembled_emitter *e, uint32_t p, uint32_t times, s
 	for (uint32_t b = 0; b < k->block_count; b++) {
 		const struct assembled_block *s = &k->blocks[b];
 		for (uint32_t i = 0; i < s->count && s->reached && s->owner == (int32_t)p && s->times == times && !s->copy; i++)
-			add_instruction(e, s->first + i, p);
+			add_instruction(e, s, s->first + i);
 	}
 	*to = (struct code_machine_block){first, e->code->machine_count - first, p, times, -1};
+}
+
+/* The one instruction that is executed again by lanes that have parted. */
+static void add_parted(struct assembled_emitter *e, const struct assembled_block *s, uint32_t i, uint32_t times)
+{
+	struct kernel_code *c = e->code;
+	c->machine_blocks[c->machine_block_count++] = (struct code_machine_block){c->machine_count, 1, (uint32_t)s->owner, times, -1};
+	add_instruction(e, s, i);
+}
+
+static bool is_join(const struct kernel_code *c, uint32_t block)
+{
+	uint32_t ways = 0;
+	for (uint32_t i = 0; i < c->edge_count; i++)
+		ways += c->edges[i].to == (int32_t)block;
+	return ways > 1;
+}
+
+/* Lanes that come to a join from several sides execute its BSYNC each time, and a jump by a table once for each way that they go. */
+static void add_all_parted(struct assembled_emitter *e)
+{
+	const struct assembled_kernel *k = e->k;
+	for (uint32_t p = 0; p < e->code->block_count; p++) {
+		const struct assembled_block *first = NULL, *jumps = NULL;
+		for (uint32_t b = 0; b < k->block_count; b++) {
+			const struct assembled_block *s = &k->blocks[b];
+			if (!s->reached || s->owner != (int32_t)p || s->times != 1 || s->copy || k->unrolled[p])
+				continue;
+			first = first ? first : s;
+			jumps = k->in[s->first + s->count - 1].flow == SASS_JUMPS ? s : jumps;
+		}
+		if (first && k->in[first->first].name && !strcmp(k->in[first->first].name, "BSYNC") && is_join(e->code, p))
+			add_parted(e, first, first->first, CODE_ARRIVES);
+		if (jumps)
+			add_parted(e, jumps, jumps->first + jumps->count - 1, CODE_GOES_AGAIN);
+	}
 }
 
 /* Pieces of unrolled loops come after the blocks of the PTX. */
@@ -165,6 +213,7 @@ static void add_blocks(struct assembled_emitter *e)
 		if (first)
 			add_block(e, (uint32_t)s->owner, s->times, &c->machine_blocks[c->machine_block_count++]);
 	}
+	add_all_parted(e);
 }
 
 static void free_machine(struct kernel_code *c)
@@ -183,11 +232,12 @@ int assembled_emit(const struct assembled_kernel *k, struct kernel_code *code, s
 	count_barriers(&e);
 	c.machine_count = c.machine_operand_count = 0;
 	c.machine_register_count = REAL_REGISTERS + 1 + SASS_BARRIERS * IN_TURN;
-	c.machine = calloc(k->count + 1u, sizeof *c.machine);
-	c.machine_blocks = calloc(c.block_count + k->block_count + 1u, sizeof *c.machine_blocks);
+	size_t room = (size_t)k->count + 2u * c.block_count + 1; /* with those of add_all_parted */
+	c.machine = calloc(room, sizeof *c.machine);
+	c.machine_blocks = calloc(3u * c.block_count + k->block_count + 1u, sizeof *c.machine_blocks);
 	c.machine_registers = calloc(c.machine_register_count, sizeof *c.machine_registers);
-	c.machine_operands = calloc((size_t)k->count * MOST_OPERANDS + 1, sizeof *c.machine_operands);
-	c.machine_origins = calloc(k->count + 1u, sizeof *c.machine_origins);
+	c.machine_operands = calloc(room * MOST_OPERANDS, sizeof *c.machine_operands);
+	c.machine_origins = calloc(room, sizeof *c.machine_origins);
 	if (!c.machine || !c.machine_blocks || !c.machine_registers || !c.machine_operands || !c.machine_origins) {
 		free_machine(&c);
 		return gs_fail(why, ENOMEM, "out of memory");

@@ -148,6 +148,14 @@ static bool only_returns(const struct assembled_kernel *k, uint32_t block)
 	return b->count == 1 && b->edge_count == 1 && k->code->edges[b->first_edge].to < 0;
 }
 
+/* What stands behind a kernel's end: a branch to itself, and NOPs up to a multiple of a line. */
+static bool is_padding(const struct assembled_kernel *k, uint32_t block)
+{
+	const struct assembled_block *s = &k->blocks[block];
+	const char *name = k->in[s->first].name;
+	return name && (!strcmp(name, "NOP") || (s->count == 1 && s->next[0] < 0 && s->next[1] == (int32_t)block));
+}
+
 /* A table of jumps leads to blocks of those of the PTX that come after its own. */
 static int follow_tables(struct assembled_kernel *k, uint32_t *stack, struct gs_error *why)
 {
@@ -170,7 +178,7 @@ static int follow_tables(struct assembled_kernel *k, uint32_t *stack, struct gs_
 				mark_after(k, (uint32_t)of, there, after);
 		}
 		for (uint32_t b = 0; b < k->block_count; b++) {
-			int32_t of = k->blocks[b].reached || is_rare(k, b) ? -1 : most_of(k, b, votes);
+			int32_t of = k->blocks[b].reached || is_rare(k, b) || is_padding(k, b) ? -1 : most_of(k, b, votes);
 			if (of < 0 || !after[of] || only_returns(k, (uint32_t)of))
 				continue;
 			follow(k, b, stack);

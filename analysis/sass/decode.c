@@ -160,6 +160,8 @@ void sass_decode(const uint8_t *at, unsigned arch, uint64_t offset, struct sass_
 	out->name = e->name;
 	if (strchr(e->operands, 'w'))
 		out->bytes = sizes[field(&w, 73, 3)];
+	if (!strcmp(e->name, "S2R"))
+		out->special = (uint8_t)field(&w, 72, 8);
 	add_sources(&w, e->operands, out);
 	add_results(&w, e->operands, out);
 }

@@ -20,6 +20,7 @@ enum {
 	SASS_PT = 7,       /* the predicate that is true */
 	SASS_NO_BARRIER = 7, SASS_BARRIERS = 6,
 	SASS_MOST_REGISTERS = 16, /* that an instruction reads */
+	SASS_TID = 0x21,   /* the special register %tid.x */
 };
 
 /* How control flow goes on. */
@@ -45,6 +46,7 @@ struct sass_instruction {
 	uint8_t flow;      /* enum sass_flow */
 	bool conditional;  /* lanes may go on instead: it is under a predicate, or a branch has one as its operand */
 	int64_t target;    /* byte in its code; -1: none, or not known */
+	uint8_t special;   /* of S2R: the number of the register; SASS_TID, and one and two more, are %tid */
 	uint8_t bytes;     /* of an access to memory: per lane; 0: none */
 	uint8_t results;   /* registers from `result` on that it writes; 0: none */
 	uint8_t result;

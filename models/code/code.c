@@ -132,6 +132,18 @@ static bool origin_sound(const struct kernel_code *c, uint32_t i)
 	return origin == UINT32_MAX ? !has_access : origin < c->code_count && c->code[origin].class == c->machine[i].class;
 }
 
+/* What stands for no execution of a block makes no accesses: nobody has counted any. */
+static bool piece_sound(const struct kernel_code *c, const struct code_machine_block *b)
+{
+	bool parted = b->times == CODE_ARRIVES || b->times == CODE_GOES_AGAIN;
+	for (uint32_t i = b->first; i < b->first + b->count && (parted || !b->times); i++) {
+		uint8_t class = c->machine[i].class;
+		if (class >= CODE_load && class <= CODE_texture && class != CODE_fence)
+			return false;
+	}
+	return parted || (b->times != 1 && b->times <= CODE_MOST_TIMES);
+}
+
 /* Either all of it or nothing is there. */
 static bool machine_sound(const struct kernel_code *c)
 {
@@ -146,7 +158,7 @@ static bool machine_sound(const struct kernel_code *c)
 		const struct code_machine_block *b = &c->machine_blocks[i];
 		bool itself = i < c->block_count;
 		if (!in_range(b->first, b->count, c->machine_count) || b->of >= c->block_count || (itself && b->of != i) ||
-		    (itself ? b->times != 1 : b->times == 1 || b->times > CODE_MOST_TIMES) || !is_index(b->merged, c->block_count) ||
+		    (itself ? b->times != 1 : !piece_sound(c, b)) || !is_index(b->merged, c->block_count) ||
 		    (b->merged >= 0 && b->count))
 			return false;
 	}

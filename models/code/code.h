@@ -173,6 +173,9 @@ struct code_check {
  * code.
  */
 enum { CODE_MOST_TIMES = 256 };
+/* In place of times: no execution of block `of`, but what lanes that have parted execute by themselves. CODE_ARRIVES: they wait for others at its begin, for all but
+ * the last that come there. CODE_GOES_AGAIN: the jump at its end that goes by a table, for each way but the first. */
+enum { CODE_ARRIVES = 1000, CODE_GOES_AGAIN };
 
 struct code_machine_block {
 	uint32_t first, count; /* of kernel_code.machine */

@@ -21,6 +21,9 @@ const char *machine_pipe_name(enum machine_pipe pipe)
 
 enum machine_pipe machine_pipe_of(const struct code_instruction *in)
 {
+	bool half = in->bytes == 2 && (in->class == CODE_fp32 || in->class == CODE_fp32_fma), constant = in->class == CODE_shuffle && in->space == SPACE_param;
+	if (half || constant)
+		return PIPE_other;
 	switch (in->class) {
 	case CODE_fp32:
 	case CODE_fp32_fma:
@@ -160,12 +163,22 @@ static int find_pieces(const struct kernel_code *c, struct machine_store *s)
 	uint32_t most = 1;
 	for (uint32_t b = 0; b < c->machine_block_count; b++) {
 		const struct code_machine_block *m = &c->machine_blocks[b];
+		if (m->times > CODE_MOST_TIMES) {
+			*(m->times == CODE_ARRIVES ? &s->arrivals[m->of] : &s->ways[m->of]) = b;
+			continue;
+		}
 		uint32_t count = s->first_place[b + 1] - s->first_place[b], each = m->times ? (count + m->times - 1) / m->times : 0;
 		if (each > s->most_accesses[m->of])
 			s->most_accesses[m->of] = each;
 		if (!m->times)
 			s->entries[m->of] = b;
 		most = m->times > most ? m->times : most;
+	}
+	for (uint32_t e = 0; e < c->edge_count; e++) {
+		int32_t to = c->edges[e].to, table = c->machine_blocks[c->edges[e].from].merged;
+		table = table >= 0 ? table : (int32_t)c->edges[e].from;
+		if (to >= 0 && s->ways[table] && c->machine_blocks[to].count)
+			s->way_of[to] = (uint32_t)table + 1;
 	}
 	s->executions = calloc(most, sizeof *s->executions);
 	return s->executions ? 0 : -ENOMEM;
@@ -183,8 +196,11 @@ static int make_store(const struct launch_warps *in, struct machine_store *s)
 	s->block_accesses = calloc(c->block_count + 1u, sizeof *s->block_accesses);
 	s->most_accesses = calloc(c->block_count + 1u, sizeof *s->most_accesses);
 	s->entries = calloc(c->block_count + 1u, sizeof *s->entries);
+	s->arrivals = calloc(c->block_count + 1u, sizeof *s->arrivals);
+	s->ways = calloc(c->block_count + 1u, sizeof *s->ways);
+	s->way_of = calloc(c->block_count + 1u, sizeof *s->way_of);
 	int result = ranks && owners && s->blocks && s->paths && s->written && s->places && s->first_place &&
-	                     s->block_accesses && s->most_accesses && s->entries ? 0 : -ENOMEM;
+	                     s->block_accesses && s->most_accesses && s->entries && s->arrivals && s->ways && s->way_of ? 0 : -ENOMEM;
 	if (!result) {
 		machine_view(c, s->blocks, &s->view);
 		find_places(c, s, ranks, owners);
@@ -241,6 +257,9 @@ void machine_paths_free(struct machine_paths *m)
 		free(s->block_accesses);
 		free(s->most_accesses);
 		free(s->entries);
+		free(s->arrivals);
+		free(s->ways);
+		free(s->way_of);
 		free(s->executions);
 		free(s->usual_accesses);
 		free(s->usual_waits);

@@ -40,6 +40,9 @@ struct machine_store {
 	uint32_t *block_accesses;    /* by PTX block: those of the PTX */
 	uint32_t *most_accesses;     /* by PTX block: the most that an execution of it has in the machine's code */
 	uint32_t *entries;           /* by PTX block: the machine block that is executed when its loop is entered; 0: none */
+	uint32_t *arrivals;          /* by PTX block: the machine block of CODE_ARRIVES; 0: none */
+	uint32_t *ways;              /* by PTX block: that of CODE_GOES_AGAIN; 0: none */
+	uint32_t *way_of;            /* by PTX block: 1 + the one with ways whose table leads to it; 0: none */
 	struct execution *executions; /* room for as many as a machine block stands for */
 	uint16_t *usual_accesses, *usual_waits;
 	struct address_shift *shifts;

@@ -126,7 +126,7 @@ static uint64_t write_run(struct machine_writer *w, uint32_t block, uint64_t run
 	while (run) {
 		uint32_t best = block;
 		for (uint32_t i = c->block_count; i < c->machine_block_count; i++)
-			if (c->machine_blocks[i].of == block && c->machine_blocks[i].times <= run &&
+			if (c->machine_blocks[i].of == block && c->machine_blocks[i].times <= run && c->machine_blocks[i].times <= CODE_MOST_TIMES &&
 			    c->machine_blocks[i].times > c->machine_blocks[best].times)
 				best = i;
 		for (uint64_t n = run / c->machine_blocks[best].times; n; n--) {
@@ -167,6 +167,68 @@ static void write_border(struct machine_writer *w, size_t at, uint32_t block, ui
 	w->only = true;
 }
 
+/* ---- lanes that part ---- */
+
+/* Whether lanes may leave a block by other ways than each other. */
+static bool may_part(const struct kernel_code *c, uint32_t block)
+{
+	const struct code_block *b = &c->blocks[block];
+	return b->edge_count > 1 && b->count && !(c->code[b->first + b->count - 1].flags & (CODE_UNIFORM | CODE_ORDERED));
+}
+
+/* The ways of a table that lanes go, from block `at` of the path up to where they meet, or as far as is looked. */
+static uint32_t ways_taken(const struct machine_writer *w, size_t at)
+{
+	enum { MOST_LOOKED = 256, MOST_WAYS = 64 };
+	uint32_t table = w->path->blocks[at], seen[MOST_WAYS], count = 0;
+	int32_t join = w->in->code->blocks[table].join;
+	for (size_t i = at + 1; i < w->path->block_count && i < at + MOST_LOOKED && count < MOST_WAYS; i++) {
+		uint32_t block = w->path->blocks[i], n = 0;
+		while (n < count && seen[n] != block)
+			n++;
+		if (w->s->way_of[block] == table + 1 && n == count)
+			seen[count++] = block;
+		if (block == table || (int32_t)block == join)
+			break;
+	}
+	return count ? count : 1;
+}
+
+static void write_times(struct machine_writer *w, uint32_t block, uint32_t times)
+{
+	for (uint32_t i = 0; i < times; i++)
+		w->to->blocks[w->block_count++] = block;
+}
+
+/* Whether lanes leave block `at` of the path by this edge and come to a join while others are elsewhere. Of a branch that leads to the join and elsewhere, some lanes
+ * are taken to go each way, but for one that leaves a loop: how many rounds some lanes leave it in is not known. */
+static bool arrives(const struct machine_writer *w, size_t at, uint32_t edge)
+{
+	const struct kernel_code *c = w->in->code;
+	uint32_t block = w->path->blocks[at];
+	int32_t to = c->edges[edge].to;
+	return to >= 0 && w->s->arrivals[to] && at + 1 < w->path->block_count && (uint32_t)to != w->path->blocks[at + 1] &&
+	       (c->blocks[block].edge_count == 1 || (may_part(c, block) && c->blocks[block].loop == c->blocks[to].loop));
+}
+
+/* What lanes that have parted execute by themselves after block `at` of the path. `last`, `run`: executions that are to be written before. Returns what is left of these. */
+static uint64_t write_parted(struct machine_writer *w, size_t at, uint32_t last, uint64_t run)
+{
+	const struct code_block *b = &w->in->code->blocks[w->path->blocks[at]];
+	uint32_t table = w->s->ways[w->path->blocks[at]], again = table ? ways_taken(w, at) - 1 : 0, count = 0, joins[2];
+	size_t rest;
+	for (uint32_t e = b->first_edge; e < b->first_edge + b->edge_count && b->edge_count <= 2; e++)
+		if (arrives(w, at, e))
+			joins[count++] = w->s->arrivals[w->in->code->edges[e].to];
+	if (!again && !count)
+		return run;
+	write_run(w, last, run, &rest);
+	write_times(w, table, again);
+	for (uint32_t i = 0; i < count; i++)
+		write_times(w, joins[i], 1);
+	return 0;
+}
+
 static void write_path(struct machine_writer *w)
 {
 	const struct kernel_code *c = w->in->code;
@@ -190,6 +252,8 @@ static void write_path(struct machine_writer *w)
 				write_accesses(w, at, first);
 		}
 		first += w->s->block_accesses[block];
+		if (c->assembled)
+			run = write_parted(w, at, last, run);
 	}
 	if (w->now)
 		write_border(w, w->path->block_count, last, run);
@@ -289,7 +353,7 @@ int machine_write_path(const struct launch_warps *in, struct machine_store *s, u
 	struct written *to = &s->written[p];
 	size_t accesses = most_accesses(s, path);
 	struct machine_writer w = {.in = in, .s = s, .path = path, .to = to, .entered = UINT32_MAX, .executions = s->executions};
-	to->blocks = calloc((in->code->assembled ? 2 : 1) * path->block_count + 2, sizeof *to->blocks); /* with entries of loops */
+	to->blocks = calloc((in->code->assembled ? 5 : 1) * path->block_count + 2, sizeof *to->blocks); /* with entries of loops, and write_parted */
 	to->accesses = path->accesses ? calloc(accesses + 1, sizeof *to->accesses) : NULL;
 	to->waits = path->waits ? calloc(accesses + 1, sizeof *to->waits) : NULL;
 	to->first = path->requests ? calloc(accesses + 2, sizeof *to->first) : NULL;

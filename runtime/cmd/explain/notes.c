@@ -94,7 +94,7 @@ static void note_machine(const struct kernel_code *c, struct gs_buf *out)
 	for (uint32_t b = 0; b < c->block_count; b++)
 		merged += c->machine_blocks[b].merged >= 0;
 	for (uint32_t b = c->block_count; b < c->machine_block_count; b++)
-		if (c->machine_blocks[b].times > unrolled)
+		if (c->machine_blocks[b].times > unrolled && c->machine_blocks[b].times <= CODE_MOST_TIMES)
 			unrolled = c->machine_blocks[b].times;
 	if (merged)
 		gs_buf_printf(out, "%u block%s no branch: instructions under predicates, in the block before\n", merged,

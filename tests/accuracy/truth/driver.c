@@ -1,10 +1,11 @@
 /*
  * driver - launches cases by CUDA's driver API with the code that NVIDIA's OpenCL made of them, because Nsight Compute does not see OpenCL.
  *
- *   driver -p PTX_FOLDER [-o OPENCL_CSV] [-w PLAN] cases.txt [name...]     (shell patterns: '*-s')
+ *   driver -p PTX_FOLDER [-o OPENCL_CSV] [-w PLAN] [-b BYTES] cases.txt [name...]     (shell patterns: '*-s')
  *
  * PTX_FOLDER and OPENCL_CSV are what `opencl` wrote: the CSV has the local sizes that the driver chose. PLAN has a letter for every launch
  * of a case: P where a profiler counts it, u where not (ncu --profile-from-start off). Launches go on with what the first one left.
+ * BYTES: where shared memory that a launch asks for begins, 1024 on a GPU of sm_90. Under the library it is 0.
  * Prints a line per case: case,kernel,launches that were counted,checksum after the first,local. Cases with images are left out: CUDA
  * has none of OpenCL's kind.
  */
@@ -45,6 +46,7 @@ struct profiled_driver {
 	DRIVER(MEMBER)
 	const char *ptx_dir, *plan;
 	char *chosen; /* text of the CSV, or NULL */
+	uint64_t shared_begin;
 	struct {
 		char file[64];
 		void *module; /* NULL: the driver does not take it */
@@ -152,7 +154,7 @@ static bool prepare(struct profiled_driver *d, void *function, struct test_case 
 		struct arg *a = &c->args[i];
 		p->parameters[i] = a->kind == 'F' ? (void *)&a->f : (void *)&a->i;
 		if (a->kind == 'L') {
-			p->memory[i] = SHARED_BEGIN + (uint64_t)((fixed + 15) / 16 * 16) + p->shared;
+			p->memory[i] = d->shared_begin + (uint64_t)((fixed + 15) / 16 * 16) + p->shared;
 			p->shared += (unsigned)((a->count + 15) / 16 * 16);
 			p->parameters[i] = &p->memory[i];
 		} else if (a->init) {
@@ -231,23 +233,25 @@ static bool has_image(const struct test_case *c)
 
 int main(int argc, char **argv)
 {
-	static struct profiled_driver d = {.plan = "P"};
+	static struct profiled_driver d = {.plan = "P", .shared_begin = SHARED_BEGIN};
 	struct test_case c;
 	char *save, *cases;
 	size_t size;
 	int option, lost = 0;
-	while ((option = getopt(argc, argv, "p:o:w:")) != -1) {
+	while ((option = getopt(argc, argv, "p:o:w:b:")) != -1) {
 		if (option == 'p')
 			d.ptx_dir = optarg;
 		else if (option == 'o')
 			d.chosen = read_file(optarg, &size);
 		else if (option == 'w')
 			d.plan = optarg;
+		else if (option == 'b')
+			d.shared_begin = strtoull(optarg, NULL, 0);
 		else
 			return 2;
 	}
 	if (optind >= argc || !d.ptx_dir) {
-		fprintf(stderr, "usage: driver -p PTX_FOLDER [-o OPENCL_CSV] [-w PLAN] cases.txt [name...]\n");
+		fprintf(stderr, "usage: driver -p PTX_FOLDER [-o OPENCL_CSV] [-w PLAN] [-b BYTES] cases.txt [name...]\n");
 		return 2;
 	}
 	if (!open_driver(&d))

@@ -195,6 +195,53 @@ static void entries_of_loops_are_not_repeated(void)
 }
 
 /* 16 instructions come before the rare case of a division, which is a call, and 3 after it. One of whole numbers with 64 bits has a call that is not rare. */
+/* Writes a path of blocks anew. */
+static void paths_are(const struct kernel_code *code, const uint32_t *blocks, size_t count, const uint32_t *expected, size_t expected_count)
+{
+	static const uint32_t path_of[] = {0};
+	struct warp_path path = {.blocks = blocks, .block_count = count};
+	struct launch_warps warps = {.code = code, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1, .path_of = path_of, .pattern_groups = 1};
+	struct machine_paths m;
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].block_count, expected_count);
+	CU_ASSERT_EQUAL(memcmp(m.warps.paths[0].blocks, expected, expected_count * sizeof *expected), 0);
+	machine_paths_free(&m);
+}
+
+/* Two arms meet at a BSYNC, which both execute: a warp whose lanes go both ways does so twice. BSSY keeps nobody waiting; branches that are taken do, and BSYNC. */
+static void parted_lanes_arrive_one_by_one(void)
+{
+	static const struct code_machine_block expected[] = {{0, 8, 0, 1, -1}, {8, 9, 1, 1, -1}, {17, 8, 2, 1, -1}, {25, 5, 3, 1, -1}, {30, 1, 3, CODE_ARRIVES, -1}};
+	static const struct { uint32_t at; bool waits; } branches[] = {{3, false}, {7, true}, {16, true}, {25, true}, {30, true}};
+	struct assembled_case c;
+	make_case("arms", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "arms"), c.code, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(c.code->machine_block_count, GS_ARRAY_LEN(expected));
+	CU_ASSERT_EQUAL(memcmp(c.code->machine_blocks, expected, sizeof expected), 0);
+	for (size_t i = 0; i < GS_ARRAY_LEN(branches); i++) {
+		CU_ASSERT_EQUAL(c.code->machine[branches[i].at].class, CODE_branch);
+		CU_ASSERT_EQUAL(!(c.code->machine[branches[i].at].flags & CODE_UNIFORM), branches[i].waits);
+	}
+	paths_are(c.code, (uint32_t[]){0, 2, 1, 3}, 4, (uint32_t[]){0, 2, 4, 1, 3}, 5);
+	paths_are(c.code, (uint32_t[]){0, 1, 3}, 3, (uint32_t[]){0, 1, 3}, 3);
+	free_case(&c);
+}
+
+/* A table of three ways (block 1, with the comparisons of block 2): its jump is executed once for each that lanes go. */
+static void tables_jump_once_for_each_way(void)
+{
+	struct assembled_case c;
+	make_case_of("arms", "ways", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "ways"), c.code, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(c.code->machine_block_count, 10);
+	CU_ASSERT_EQUAL(c.code->machine_blocks[8].times, CODE_GOES_AGAIN);
+	CU_ASSERT_EQUAL(c.code->machine_blocks[8].of, 1);
+	CU_ASSERT_EQUAL(c.code->machine_blocks[9].times, CODE_ARRIVES);
+	paths_are(c.code, (uint32_t[]){0, 4, 1, 2, 6, 3, 5, 7}, 8, (uint32_t[]){0, 4, 9, 1, 8, 8, 6, 9, 3, 9, 5, 7}, 12);
+	paths_are(c.code, (uint32_t[]){0, 1, 2, 3, 7}, 5, (uint32_t[]){0, 1, 3, 7}, 4);
+	free_case(&c);
+}
+
 static void rare_calls_are_left_out(void)
 {
 	struct assembled_case c;
@@ -264,6 +311,8 @@ void add_assembled_tests(void)
 	CU_add_test(suite, "machine code is kept", machine_code_is_kept);
 	CU_add_test(suite, "unrolled loops have pieces", unrolled_loops_have_pieces);
 	CU_add_test(suite, "entries of loops are not repeated", entries_of_loops_are_not_repeated);
+	CU_add_test(suite, "parted lanes arrive one by one", parted_lanes_arrive_one_by_one);
+	CU_add_test(suite, "tables jump once for each way", tables_jump_once_for_each_way);
 	CU_add_test(suite, "rare calls are left out", rare_calls_are_left_out);
 	CU_add_test(suite, "what does not fit stays selected", what_does_not_fit_stays_selected);
 	CU_add_test(suite, "damaged machine code", damaged_machine_code);

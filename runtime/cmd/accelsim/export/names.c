@@ -52,7 +52,10 @@ static void set_name(struct export_instruction *e, const struct code_instruction
 	name = name ? name : class_names[in->class];
 	e->memory = access && in->space != SPACE_param && in->space != SPACE_const;
 	if (in->class == CODE_branch)
-		name = in->elements == CODE_TABLE_WAY ? "BRX" : in->flags & CODE_UNIFORM ? "BRA.U" : in->flags & CODE_EXPANDED ? "BSYNC" : name;
+		name = in->elements == CODE_TABLE_WAY ? "BRX"
+		       : in->flags & CODE_EXPANDED    ? (in->flags & CODE_UNIFORM ? "BSSY" : "BSYNC")
+		       : in->flags & CODE_UNIFORM     ? "BRA.U"
+		                                      : name;
 	if (in->class == CODE_tensor_fp64 && arch < 80) /* their tables have no DMMA */
 		name = "DFMA";
 	snprintf(e->opcode, sizeof e->opcode, "%s%s%s%s", name ? name : "NOP", in->class == CODE_atomic ? export_atomic_suffix(ptx) : "",

@@ -263,8 +263,9 @@ static void write_run(struct warp_writer *w)
 			write_block(w, i, executed(w, at)->mask, 0, &next);
 	for (uint32_t left = w->run; left;) {
 		uint32_t best = w->run_block, times = 1;
+		uint32_t most = left < CODE_MOST_TIMES ? left : CODE_MOST_TIMES;
 		for (uint32_t i = code->block_count; i < w->launch->code->view.block_count; i++)
-			if (code->machine_blocks[i].of == w->run_block && code->machine_blocks[i].times <= left && code->machine_blocks[i].times > times) {
+			if (code->machine_blocks[i].of == w->run_block && code->machine_blocks[i].times <= most && code->machine_blocks[i].times > times) {
 				best = i;
 				times = code->machine_blocks[i].times;
 			}
