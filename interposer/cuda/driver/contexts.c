@@ -183,6 +183,30 @@ int context_id(const struct driver_context *c, unsigned long long *id)
 	return cudaSuccess;
 }
 
+int context_device(const struct driver_context *c)
+{
+	pthread_mutex_lock(&lock);
+	int device = is_listed(c) ? c->device : -1;
+	pthread_mutex_unlock(&lock);
+	return device;
+}
+
+/* ---- peers ---- */
+
+int context_enable_peer(const struct driver_context *peer, unsigned flags)
+{
+	int device = context_device(peer);
+	if (device < 0 || peer == context_current())
+		return cudaErrorDeviceUninitialized;
+	return flags ? cudaErrorInvalidValue : (uint32_t)device == cuda_current_device() ? cudaErrorPeerAccessUnsupported : hook_cudaDeviceEnablePeerAccess(device, flags);
+}
+
+int context_disable_peer(const struct driver_context *peer)
+{
+	int device = context_device(peer);
+	return device < 0 ? cudaErrorDeviceUninitialized : hook_cudaDeviceDisablePeerAccess(device);
+}
+
 /* ---- the primary context ---- */
 
 int primary_retain(struct driver_context **out, int device)

@@ -27,6 +27,10 @@ struct driver_context *context_current(void); /* NULL: there is none */
 bool context_exists(const struct driver_context *c);
 int context_flags(const struct driver_context *c, unsigned *flags); /* NULL: the current one */
 int context_id(const struct driver_context *c, unsigned long long *id);
+int context_device(const struct driver_context *c); /* -1: there is no such context */
+/* From the current context, memory of the other one's device can be reached. They are of the devices, not of contexts: memory belongs to all contexts. */
+int context_enable_peer(const struct driver_context *peer, unsigned flags);
+int context_disable_peer(const struct driver_context *peer);
 int primary_retain(struct driver_context **out, int device);
 int primary_release(int device);
 int primary_set_flags(int device, unsigned flags);
@@ -85,6 +89,8 @@ struct driver_copy3d {
 enum { KIND_HOST = 1, KIND_DEVICE = 2, KIND_ARRAY = 3, KIND_UNIFIED = 4 }; /* of memory in these */
 int box_of(const struct driver_copy3d *c, struct api_copy3d *out); /* the runtime's struct for it */
 int copy_rows(const struct driver_copy2d *c, bool synchronous, void *stream);
+/* From the device of one context to that of another. */
+int copy_between(void *to, const struct driver_context *to_context, const void *from, const struct driver_context *from_context, size_t bytes, bool synchronous, void *stream);
 int copy_box(const struct driver_copy3d *c, bool synchronous, void *stream);
 int fill_units(void *to, size_t pitch, unsigned value, unsigned unit, size_t width, size_t height, bool synchronous, void *stream);
 int allocation_range(void **begin, size_t *bytes, const void *address);

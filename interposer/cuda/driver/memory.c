@@ -72,6 +72,14 @@ int copy_rows(const struct driver_copy2d *c, bool synchronous, void *stream)
 	return copy_box(&box, synchronous, stream);
 }
 
+int copy_between(void *to, const struct driver_context *to_context, const void *from, const struct driver_context *from_context, size_t bytes, bool synchronous, void *stream)
+{
+	int to_device = context_device(to_context), from_device = context_device(from_context);
+	if (to_device < 0 || from_device < 0)
+		return cudaErrorDeviceUninitialized;
+	return synchronous ? hook_cudaMemcpyPeer(to, to_device, from, from_device, bytes, stream) : hook_cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream);
+}
+
 /* ---- fills ---- */
 
 int fill_units(void *to, size_t pitch, unsigned value, unsigned unit, size_t width, size_t height, bool synchronous, void *stream)

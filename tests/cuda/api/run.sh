@@ -78,6 +78,12 @@ check "the driver's interface, by a library of its name" driver_launches
 $cc -o "$work/driver_memory" "$root/tests/cuda/api/driver_memory.c" -ldl
 driver_memory() { LD_LIBRARY_PATH=$build/cuda/driver passes "$work/driver_memory"; }
 check "memory that the driver maps, pools and textures" driver_memory
+driver_peers() {
+	$cc -o "$work/driver_peers" "$root/tests/cuda/api/driver_peers.c" -ldl &&
+		LD_LIBRARY_PATH=$build/cuda/driver GPUSIM_DEVICES=2 GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/peers passes "$work/driver_peers" &&
+		[ "$(jq -c '[.timeline.commands[] | select(.kind == "peer") | .size_bytes]' "$work/peers.json")" = '[65536,65536]' ]
+}
+check "copies between devices by the driver" driver_peers
 texture_references() {
 	$cc -o "$work/references" "$root/tests/cuda/api/references.c" && LD_PRELOAD=$build/libgpusim.so passes "$work/references"
 }
