@@ -130,6 +130,7 @@ round_trip() {
 	counted "the same for an RTX 3070, which slices L2 by addresses" "$root/tests/command/round_trip.sh" "$build" rtx3070 gather-s
 }
 
+energy() { counted "energies of kernels against an H200's" "$root/tests/accuracy/truth/energy/compare.sh" "$build"; }
 mpi() { counted "MPI programs on SimGrid" "$root/tests/mpi/run.sh" "$build"; }
 slurm() { counted "a sweep in a Slurm of one node" "$root/tests/command/slurm.sh" "$build"; }
 
@@ -141,7 +142,7 @@ look_at_processors() {
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")
 }
 
-[ $# -gt 0 ] || set -- duplicates registers round_trip task_from papers package html spreadsheet timing analytical accuracy sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised mpi slurm \
+[ $# -gt 0 ] || set -- duplicates registers round_trip task_from papers package html spreadsheet energy timing analytical accuracy sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised mpi slurm \
 	random_programs random_traced random_divided divided_kernels
 for step; do
 	look_at_processors
