@@ -127,7 +127,8 @@ papers() { counted "tables of the papers on PPT and GATSim" "$root/tests/accurac
 task_from() { counted "task lists of recorded programs" "$root/tests/command/task_from.sh" "$build"; }
 round_trip() {
 	counted "traces for Accel-Sim and back" "$root/tests/command/round_trip.sh" "$build"
-	counted "the same for an RTX 3070, which slices L2 by addresses" "$root/tests/command/round_trip.sh" "$build" rtx3070 gather-s
+	counted "the same for an RTX 3070, which slices L2 by addresses" "$root/tests/command/round_trip.sh" "$build" rtx3070 gather-s matmul-s scan-s
+	counted "the same for an RTX 2060, whose schedulers take turns" "$root/tests/command/round_trip.sh" "$build" rtx2060 mandelbrot-s price-s matmul_tiled-s
 }
 
 energy() { counted "energies of kernels against an H200's" "$root/tests/accuracy/truth/energy/compare.sh" "$build"; }

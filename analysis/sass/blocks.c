@@ -11,7 +11,8 @@ enum { MOST_REGISTERS = INT16_MAX };
 
 struct block_maker {
 	struct observed_code *c;
-	struct seen_instruction **by_place; /* in the order of their addresses */
+	struct seen_instruction **by_place; /* in the order of their addresses; NULL: what stands there was never executed */
+	uint32_t places, step;
 	uint32_t *in, *out;                 /* ways in and out of an instruction, by its number */
 	struct graph *graph;
 	struct kernel_code *code;
@@ -23,19 +24,41 @@ static int compare_places(const void *a, const void *b)
 	return (*x)->pc < (*y)->pc ? -1 : (*x)->pc > (*y)->pc;
 }
 
+/* Places as addresses have them, or one after the other. Two instructions at one place follow one another. */
+static uint64_t set_places(const struct block_maker *m, uint32_t step)
+{
+	uint64_t next = 0;
+	for (uint32_t i = 0; i < m->c->count; i++) {
+		uint64_t place = step && m->by_place[i]->pc / step > next ? m->by_place[i]->pc / step : next;
+		m->by_place[i]->place = place < UINT32_MAX ? (uint32_t)place : UINT32_MAX;
+		next = place + 1;
+	}
+	return next;
+}
+
 static int sort_instructions(struct block_maker *m)
 {
+	const uint64_t most = m->c->count * UINT64_C(8) + 4096; /* so that hardly anything does not make a profile large */
 	struct observed_code *c = m->c;
-	m->by_place = calloc(c->count + 1u, sizeof *m->by_place);
+	m->by_place = calloc(c->count + 1u, sizeof(struct seen_instruction *));
 	m->in = calloc(c->count + 1u, sizeof *m->in);
 	m->out = calloc(c->count + 1u, sizeof *m->out);
 	if (!m->by_place || !m->in || !m->out)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->count; i++)
 		m->by_place[i] = &c->seen[i];
-	qsort(m->by_place, c->count, sizeof *m->by_place, compare_places);
+	qsort(m->by_place, c->count, sizeof(struct seen_instruction *), compare_places);
+	uint64_t places = set_places(m, m->step);
+	if (places > most)
+		places = set_places(m, 0);
+	struct seen_instruction **spread = calloc(places + 1u, sizeof(struct seen_instruction *));
+	if (!spread)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < c->count; i++)
-		m->by_place[i]->place = i;
+		spread[m->by_place[i]->place] = m->by_place[i];
+	free(m->by_place);
+	m->by_place = spread;
+	m->places = (uint32_t)places;
 	return 0;
 }
 
@@ -70,12 +93,12 @@ static void number_blocks(struct block_maker *m, uint32_t entries)
 		if (c->edges[e].from == OBSERVED_NONE)
 			first = c->edges[e].to;
 	c->entry_block = entries > 1 ? 0 : OBSERVED_NONE;
-	for (uint32_t i = 0; i < c->count; i++) {
+	for (uint32_t i = 0; i < m->places; i++) {
 		struct seen_instruction *s = m->by_place[i];
-		if (s->leads)
+		if (s && s->leads)
 			s->block = entries <= 1 && s == &c->seen[first] ? 0 : block++;
-		else
-			s->block = i ? m->by_place[i - 1]->block : 0;
+		else if (s)
+			s->block = i && m->by_place[i - 1] ? m->by_place[i - 1]->block : 0;
 	}
 	c->block_count = block;
 }
@@ -156,8 +179,8 @@ static int allocate(struct block_maker *m)
 	struct kernel_code *k = m->code;
 	const struct observed_code *c = m->c;
 	uint32_t edges = c->first_edge[c->block_count];
-	k->code = calloc(c->count + 1u, sizeof *k->code);
-	k->operands = calloc((size_t)c->count * (OBSERVED_SOURCES + 4) + 1, sizeof *k->operands);
+	k->code = calloc(m->places + 1u, sizeof *k->code);
+	k->operands = calloc((size_t)c->count * (OBSERVED_SOURCES * 2 + 4) + 1, sizeof *k->operands);
 	k->register_table = calloc(MOST_REGISTERS, sizeof *k->register_table);
 	k->blocks = calloc(c->block_count, sizeof *k->blocks);
 	k->edges = calloc(edges + 1u, sizeof *k->edges);
@@ -215,6 +238,23 @@ static void set_access(struct kernel_code *k, struct seen_instruction *s, struct
 	}
 }
 
+/*
+ * How many registers an operand of the machine's has, of which the trace names the first: those of 64-bit numbers and addresses have two, and data
+ * that are stored as many as the access is wide. Where a file names more than address and data, it names them all (cmd/accelsim/export).
+ */
+static int source_words(const struct seen_instruction *s, const char *opcode, int which)
+{
+	enum code_class class = (enum code_class)s->what.class;
+	if (class == CODE_fp64 || class == CODE_fp64_fma || class == CODE_fp64_minmax)
+		return 2;
+	if (s->what.space == SPACE_none || s->what.class == CODE_texture)
+		return 1;
+	bool far = strstr(opcode, ".E.") || (strlen(opcode) > 2 && !strcmp(opcode + strlen(opcode) - 2, ".E"));
+	if (which == 0)
+		return far ? 2 : 1;
+	return which == 1 && s->source_count == 2 && s->what.bytes > 4 ? (s->what.bytes > 8 ? 4 : 2) : 1;
+}
+
 static void add_instruction(struct block_maker *m, uint32_t place)
 {
 	struct seen_instruction *s = m->by_place[place];
@@ -226,7 +266,8 @@ static void add_instruction(struct block_maker *m, uint32_t place)
 	for (int i = 0; i < s->what.results && s->result >= 0; i++)
 		add_operand(k, s->result + i, &in->writes);
 	for (int i = 0; i < s->source_count; i++)
-		add_operand(k, s->sources[i], &in->reads);
+		for (int w = 0; w < (m->step ? source_words(s, k->strings + s->opcode, i) : 1); w++)
+			add_operand(k, s->sources[i] < 0 || s->sources[i] == 255 ? -1 : s->sources[i] + w, &in->reads);
 	if (s->what.space != SPACE_none)
 		set_access(k, s, in);
 }
@@ -268,6 +309,41 @@ static void add_edge(struct block_maker *m, uint32_t edge)
 		add_term(k, e, m->c->block_edges[other].counter, -1);
 }
 
+static void wait_for_predicates(struct kernel_code *k, struct code_instruction *in)
+{
+	uint16_t *reads = k->operands + in->first_operand + in->writes, waits[UINT8_MAX];
+	uint8_t kept = 0;
+	for (uint32_t r = 0; r < in->reads; r++) {
+		if (k->register_table[reads[r]].words)
+			reads[kept++] = reads[r];
+		else
+			waits[in->waits++] = reads[r];
+	}
+	memcpy(reads + kept, waits, in->waits * sizeof *waits);
+	in->reads = kept;
+}
+
+/* The tracer has no registers for predicates. A file that has some gives them numbers that only comparisons write, and branches read
+ * (cmd/accelsim/export): these are in no bank, and are only waited for. */
+static void set_registers(struct block_maker *m)
+{
+	struct kernel_code *k = m->code;
+	for (uint32_t r = 0; r < k->register_count; r++)
+		k->register_table[r] = (struct code_register){.number = (uint16_t)r, .words = 1};
+	for (uint32_t i = 0; i < m->places; i++) {
+		const struct code_instruction *in = &k->code[i];
+		bool branch = in->class == CODE_branch && !strncmp(k->strings + in->opcode, "BRA", 3);
+		uint32_t first = branch ? in->writes : 0, end = branch ? (uint32_t)in->writes + in->reads : in->writes;
+		for (uint32_t o = first; o < end && (branch || m->by_place[i]->what.flags & SASS_PREDICATE); o++)
+			k->register_table[k->operands[in->first_operand + o]].words = 0;
+	}
+	for (uint32_t i = 0; i < m->places; i++)
+		for (uint32_t w = 0; w < k->code[i].writes && !(m->by_place[i]->what.flags & SASS_PREDICATE); w++)
+			k->register_table[k->operands[k->code[i].first_operand + w]].words = 1;
+	for (uint32_t i = 0; i < m->places; i++)
+		wait_for_predicates(k, &k->code[i]);
+}
+
 static void fill_code(struct block_maker *m, uint32_t registers)
 {
 	struct observed_code *c = m->c;
@@ -276,29 +352,33 @@ static void fill_code(struct block_maker *m, uint32_t registers)
 	k->strings[c->strings.len] = 0;
 	k->string_bytes = (uint32_t)c->strings.len + 1;
 	k->registers = registers;
-	k->instructions = k->code_count = c->count;
+	k->instructions = c->count;
+	k->code_count = m->places;
 	k->block_count = k->probe_count = c->block_count;
 	k->edge_count = c->first_edge[c->block_count];
 	k->function_count = 1;
 	for (uint32_t b = 0; b < c->block_count; b++)
 		add_block(m, b);
-	for (uint32_t i = 0; i < c->count; i++) {
+	for (uint32_t i = 0; i < m->places; i++) {
+		if (!m->by_place[i]) { /* of no block, but in the lines of the instruction cache */
+			k->code[i] = (struct code_instruction){.class = CODE_nop, .elements = 1, .opcode = k->string_bytes - 1, .address = -1, .site = -1};
+			continue;
+		}
 		struct code_block *b = &k->blocks[m->by_place[i]->block];
 		b->first = b->count++ ? b->first : i;
 		add_instruction(m, i);
 	}
 	for (uint32_t e = 0; e < k->edge_count; e++)
 		add_edge(m, e);
-	for (uint32_t r = 0; r < k->register_count; r++)
-		k->register_table[r] = (struct code_register){.number = (uint16_t)r, .words = 1};
+	set_registers(m);
 	for (uint32_t l = 0; l < m->graph->loop_count; l++)
 		k->loops[l] = (struct code_loop){m->graph->loops[l].header, m->graph->loops[l].outer};
 	k->loop_count = m->graph->loop_count;
 }
 
-int observed_finish(struct observed_code *c, uint32_t registers, struct kernel_code **out, struct gs_error *err)
+int observed_finish(struct observed_code *c, uint32_t registers, uint32_t step, struct kernel_code **out, struct gs_error *err)
 {
-	struct block_maker m = {.c = c, .code = calloc(1, sizeof *m.code)};
+	struct block_maker m = {.c = c, .step = step, .code = calloc(1, sizeof *m.code)};
 	uint32_t entries = 0;
 	if (!c->count) {
 		free(m.code);
@@ -316,6 +396,8 @@ int observed_finish(struct observed_code *c, uint32_t registers, struct kernel_c
 		result = allocate(&m);
 	if (!result)
 		fill_code(&m, registers);
+	if (!result)
+		m.code->assembled = step != 0;
 	free(m.by_place);
 	free(m.in);
 	free(m.out);

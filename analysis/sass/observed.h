@@ -53,8 +53,9 @@ typedef void observed_unknown_fn(void *ctx, const char *opcode, uint64_t times);
 void observed_unknown(const struct observed_code *c, observed_unknown_fn *tell, void *ctx);
 
 /* Makes blocks. The code then has counters: one for each block, and one for each way out of a block that has several, except its last. No
- * warps may come after that. Returns 0 or a negative errno value. */
-int observed_finish(struct observed_code *c, uint32_t registers, struct kernel_code **out, struct gs_error *err);
+ * warps may come after that. step: bytes from one instruction of the machine to the next, so that those that were never executed
+ * keep their places in the lines of the instruction cache, and numbers of registers tell banks; 0: this is no machine's code. Returns 0 or a negative errno value. */
+int observed_finish(struct observed_code *c, uint32_t registers, uint32_t step, struct kernel_code **out, struct gs_error *err);
 /* The number of an instruction; OBSERVED_NONE: it was not seen. */
 uint32_t observed_find(const struct observed_code *c, uint64_t pc);
 /* The block that begins with an instruction; OBSERVED_NONE: none does. */

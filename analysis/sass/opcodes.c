@@ -18,6 +18,7 @@
 #define BULK SASS_BULK
 #define WIDE SASS_WIDE
 #define D8 SASS_D8
+#define PREDICATE SASS_PREDICATE
 
 struct sass_row {
 	const char *name;

@@ -24,6 +24,7 @@ enum sass_flags {
 	SASS_BULK = 1024,    /* a copy by a unit of its own (TMA): in traces, its addresses have a form of their own */
 	SASS_WIDE = 2048,    /* the result has two registers, or more by its suffixes */
 	SASS_D8 = 4096,      /* accesses 8 bytes unless a suffix says otherwise */
+	SASS_PREDICATE = 8192, /* writes predicates */
 };
 
 struct sass_opcode {

@@ -173,7 +173,7 @@ static int make_read_ports(struct ov_machine *m)
 	m->read_ports = calloc(m->op_count + 1u, sizeof *m->read_ports);
 	if (!m->read_ports)
 		return -ENOMEM;
-	return read_ports_find(m->launch->code, m->banks < READ_PORT_BANKS ? m->banks : READ_PORT_BANKS, m->read_ports);
+	return read_ports_find(m->launch->code, read_port_banks(m->gpu), m->read_ports);
 }
 
 static uint32_t share_of(uint32_t total, uint32_t partitions)

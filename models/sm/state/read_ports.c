@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_BANK = 0xff };
-
 struct ports {
 	const struct kernel_code *code;
 	uint32_t banks;
-	uint8_t *bank_of;      /* by register; NO_BANK: not chosen yet */
+	uint8_t *bank_of;      /* by register; READ_PORT_NONE: not chosen yet */
 	uint8_t *writes;       /* by register: instructions that write it, 2 at most */
 	bool *crosses;         /* by register: some block reads what another one wrote */
 	bool *from_parameters; /* by register: one of those reads a parameter */
@@ -89,10 +87,10 @@ static void count_reads(struct ports *p, const uint16_t *registers, uint32_t cou
 {
 	memset(reads, 0, READ_PORT_BANKS);
 	for (uint32_t r = 0; r < count; r++)
-		if (p->bank_of[registers[r]] != NO_BANK)
+		if (p->bank_of[registers[r]] != READ_PORT_NONE)
 			add_reads(p, registers[r], reads);
 	for (uint32_t r = 0; r < count; r++) {
-		if (p->bank_of[registers[r]] != NO_BANK)
+		if (p->bank_of[registers[r]] != READ_PORT_NONE)
 			continue;
 		/* Two words begin in an even register. */
 		uint32_t bank = p->code->register_table[registers[r]].words > 1 ? 0 : best_bank(p, reads);
@@ -154,11 +152,11 @@ static void place_result(struct ports *p, const struct code_block *b, uint32_t n
 	const struct code_instruction *i = &p->code->code[n];
 	const struct code_register *table = p->code->register_table;
 	uint16_t result = i->writes ? p->code->operands[i->first_operand] : 0;
-	if (i->writes != 1 || p->bank_of[result] != NO_BANK || code_is_memory(i->class))
+	if (i->writes != 1 || p->bank_of[result] != READ_PORT_NONE || code_is_memory(i->class))
 		return;
 	for (uint32_t r = i->reads; r-- > 0;) {
 		uint16_t reg = reads_of(p->code, i)[r];
-		if (table[reg].words == table[result].words && p->bank_of[reg] != NO_BANK && ends_at(p, b, n, reg)) {
+		if (table[reg].words == table[result].words && p->bank_of[reg] != READ_PORT_NONE && ends_at(p, b, n, reg)) {
 			p->bank_of[result] = p->bank_of[reg];
 			p->used[p->bank_of[reg]]++;
 			return;
@@ -184,26 +182,54 @@ static void find_block(struct ports *p, const struct code_block *b, struct read_
 	}
 }
 
-int read_ports_find(const struct kernel_code *code, uint32_t banks, struct read_ports *out)
+uint32_t read_port_banks(const struct gpu *gpu)
 {
+	uint32_t parts = gpu->sub_cores && gpu->schedulers_per_sm ? gpu->schedulers_per_sm : 1, banks = gpu->register_banks / parts;
+	return !gpu->read_window ? 0 : banks < 1 ? 1 : banks < READ_PORT_BANKS ? banks : READ_PORT_BANKS;
+}
+
+/* p->bank_of has room for every register, and one more. */
+static int find_ports(struct ports *p, struct read_ports *out)
+{
+	const struct kernel_code *code = p->code;
 	size_t registers = code->register_count + 1u;
-	struct ports p = {.code = code, .banks = banks, .bank_of = malloc(registers), .writes = calloc(registers, 1),
-	                  .crosses = calloc(registers, sizeof(bool)),
-	                  .from_parameters = calloc(registers, sizeof(bool))};
-	int rc = p.bank_of && p.writes && p.crosses && p.from_parameters ? 0 : -ENOMEM;
+	p->writes = calloc(registers, 1);
+	p->crosses = calloc(registers, sizeof(bool));
+	p->from_parameters = calloc(registers, sizeof(bool));
+	int rc = p->writes && p->crosses && p->from_parameters ? 0 : -ENOMEM;
 	if (!rc) {
-		memset(p.bank_of, NO_BANK, registers);
+		memset(p->bank_of, READ_PORT_NONE, registers);
 		/* The assembler has chosen. */
 		for (uint32_t r = 0; r < code->register_count && code->assembled; r++)
-			p.bank_of[r] = (uint8_t)(code->register_table[r].number % banks);
-		find_parameters(&p);
-		find_crossing(&p);
+			p->bank_of[r] = (uint8_t)(code->register_table[r].number % p->banks);
+		find_parameters(p);
+		find_crossing(p);
 		for (uint32_t b = 0; b < code->block_count; b++)
-			find_block(&p, &code->blocks[b], out);
+			find_block(p, &code->blocks[b], out);
 	}
+	free(p->writes);
+	free(p->crosses);
+	free(p->from_parameters);
+	return rc;
+}
+
+int read_ports_find(const struct kernel_code *code, uint32_t banks, struct read_ports *out)
+{
+	struct ports p = {.code = code, .banks = banks, .bank_of = malloc(code->register_count + 1u)};
+	int rc = p.bank_of ? find_ports(&p, out) : -ENOMEM;
 	free(p.bank_of);
-	free(p.writes);
-	free(p.crosses);
-	free(p.from_parameters);
+	return rc;
+}
+
+int read_ports_choose(const struct kernel_code *code, uint32_t banks, uint8_t *bank_of)
+{
+	struct read_ports *reads = calloc(code->code_count + 1u, sizeof *reads);
+	uint8_t *chosen = malloc(code->register_count + 1u);
+	struct ports p = {.code = code, .banks = banks, .bank_of = chosen};
+	int rc = reads && chosen ? find_ports(&p, reads) : -ENOMEM;
+	if (!rc)
+		memcpy(bank_of, chosen, code->register_count);
+	free(reads);
+	free(chosen);
 	return rc;
 }

@@ -44,6 +44,7 @@ struct imported_kernel {
 	struct observed_code *observed;
 	struct kernel_code *code; /* once it is finished */
 	uint32_t registers;
+	uint32_t step;           /* bytes from one instruction to the next; 0: this is no machine's code */
 	uint64_t local_bytes;    /* per work-item, that were seen to be used */
 	size_t arguments;        /* the most pieces that a launch of it touches */
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { LOCAL_WINDOW = 1 << 24 }; /* of a work-item's private memory, from its base: more than any has */
+enum { FIRST_OF_16_BYTES = 70 };  /* Volta: control fields are part of each instruction */
 
 enum code_space import_space(const struct sass_header *h, uint64_t address)
 {
@@ -144,6 +145,7 @@ static int survey_as(struct import_job *job, struct imported_launch *l, bool aga
 		l->kernel = (size_t)kernel;
 		if (l->header.registers > s.kernel->registers)
 			s.kernel->registers = l->header.registers;
+		s.kernel->step = l->header.binary_version >= FIRST_OF_16_BYTES ? 16 : 0;
 		result = read_stream(&s, stream, err);
 	}
 	job->read_bytes += l->file_bytes;
@@ -163,7 +165,7 @@ int import_finish_code(struct import_job *job, struct gs_error *err)
 {
 	for (size_t i = 0; i < job->kernel_count; i++) {
 		struct imported_kernel *k = &job->kernels[i];
-		int result = observed_finish(k->observed, k->registers, &k->code, err);
+		int result = observed_finish(k->observed, k->registers, k->step, &k->code, err);
 		if (result)
 			return result;
 		k->code->local_bytes = (uint32_t)k->local_bytes;

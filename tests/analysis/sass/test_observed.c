@@ -51,7 +51,7 @@ static void arms(void)
 	execute(c, &w, 0x40, 0xffff0000, "LDG.E.64");
 	execute(c, &w, 0x50, 0xffffffff, "EXIT");
 	CU_ASSERT_EQUAL(observed_end(c, &w), 0);
-	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, &code, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, 0, &code, &err), 0);
 	write_and_read(code);
 	CU_ASSERT_EQUAL(code->block_count, 4);
 	CU_ASSERT_EQUAL(code->edge_count, 5);
@@ -90,7 +90,7 @@ static void loop(void)
 	}
 	execute(c, &w, 0x40, 0xff, "EXIT");
 	observed_end(c, &w);
-	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, &code, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, 0, &code, &err), 0);
 	write_and_read(code);
 	CU_ASSERT_EQUAL(code->block_count, 5);
 	CU_ASSERT_EQUAL(code->loop_count, 1);
@@ -113,11 +113,62 @@ static void entries(void)
 	execute(c, &w, 0x00, 0x1, "MOV");
 	execute(c, &w, 0x10, 0x3, "EXIT");
 	observed_end(c, &w);
-	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, &code, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, 0, &code, &err), 0);
 	write_and_read(code);
 	CU_ASSERT_EQUAL(observed_entry(c), 0);
 	CU_ASSERT_EQUAL(code->blocks[0].count, 0);
 	CU_ASSERT_EQUAL(code->blocks[0].edge_count, 2);
+	code_free(code);
+	observed_free(c);
+}
+
+/* What lies between instructions and is never executed keeps its place; operands of 64 bits have two registers, and predicates are only waited for. */
+static void places(void)
+{
+	struct observed_code *c = observed_new();
+	struct observed_warp w;
+	struct kernel_code *code = NULL;
+	struct gs_error err;
+	struct observed_instruction in[] = {
+		{.pc = 0x00, .mask = 1, .result = 240, .opcode = "ISETP.LT.AND", .opcode_length = 12, .source_count = 1, .sources = {4}},
+		{.pc = 0x10, .mask = 1, .result = -1, .opcode = "BRA", .opcode_length = 3, .source_count = 1, .sources = {240}},
+		{.pc = 0x50, .mask = 1, .result = 6, .opcode = "LDG.E", .opcode_length = 5, .source_count = 1, .sources = {8}, .addresses = true},
+		{.pc = 0x60, .mask = 1, .result = -1, .opcode = "EXIT", .opcode_length = 4},
+	};
+	observed_begin(&w);
+	for (size_t i = 0; i < GS_ARRAY_LEN(in); i++)
+		observed_execute(c, &w, &in[i]);
+	observed_end(c, &w);
+	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, 16, &code, &err), 0);
+	write_and_read(code);
+	CU_ASSERT_EQUAL(code->assembled, 1);
+	CU_ASSERT_EQUAL_FATAL(code->code_count, 7);
+	CU_ASSERT_EQUAL(code->instructions, 4);
+	CU_ASSERT_EQUAL(code->block_count, 2);
+	CU_ASSERT_EQUAL(code->blocks[1].first, 5);
+	CU_ASSERT_EQUAL(code->code[3].class, CODE_nop);
+	CU_ASSERT_EQUAL(code->code[5].reads, 2);
+	CU_ASSERT_EQUAL(code->operands[code->code[5].first_operand + 2], 9);
+	CU_ASSERT_EQUAL(code->register_table[240].words, 0);
+	CU_ASSERT_EQUAL(code->register_table[4].words, 1);
+	CU_ASSERT(code->code[1].reads == 0 && code->code[1].waits == 1);
+	code_free(code);
+	observed_free(c);
+}
+
+/* Addresses that say nothing about places: instructions follow one another. */
+static void far_places(void)
+{
+	struct observed_code *c = observed_new();
+	struct observed_warp w;
+	struct kernel_code *code = NULL;
+	struct gs_error err;
+	observed_begin(&w);
+	execute(c, &w, UINT64_C(0x7f0000000000), 1, "MOV");
+	execute(c, &w, UINT64_C(0x7fffffffff00), 1, "EXIT");
+	observed_end(c, &w);
+	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, 16, &code, &err), 0);
+	CU_ASSERT_EQUAL(code->code_count, 2);
 	code_free(code);
 	observed_free(c);
 }
@@ -128,7 +179,7 @@ static void other_code(void)
 	struct observed_warp w;
 	struct kernel_code *code = NULL;
 	struct gs_error err;
-	CU_ASSERT_EQUAL(observed_finish(c, 16, &code, &err), -EINVAL);
+	CU_ASSERT_EQUAL(observed_finish(c, 16, 0, &code, &err), -EINVAL);
 	observed_begin(&w);
 	CU_ASSERT_EQUAL(execute(c, &w, 0x10, 1, "MOV"), 0);
 	CU_ASSERT_EQUAL(execute(c, &w, 0x10, 1, "MOV32I"), -EEXIST);
@@ -142,6 +193,8 @@ void add_sass_observed_tests(void)
 	CU_add_test(suite, "arms of a branch", arms);
 	CU_add_test(suite, "a loop with a predicate", loop);
 	CU_add_test(suite, "two entries", entries);
+	CU_add_test(suite, "places of instructions", places);
+	CU_add_test(suite, "addresses that are no places", far_places);
 	CU_add_test(suite, "zeros in names", zeros_in_names);
 	CU_add_test(suite, "other instructions at the same place", other_code);
 }

@@ -4,6 +4,7 @@
 #include "runtime/cmd/streams/job.h"
 #include "tests/tests.h"
 
+#include "models/sm/state/read_ports.h"
 #include "models/trace/read.h"
 #include "runtime/format/traces.h"
 
@@ -129,7 +130,7 @@ static void whole_traces(void)
 /* A predicate that is off in all lanes: a turn of the scheduler, or an access that no lane makes, at a place of its own. */
 static void skipped_lines(void)
 {
-	static const char body[] = "#BEGIN_TB\nthread block = 0,0,0\nwarp = 1\n10 0 1 R4 LDG.E 1 R2 4 1 0x0 0\n20 f 0 BRA 0 0\n"
+	static const char body[] = "#BEGIN_TB\nthread block = 0,0,0\nwarp = 1\n10 0 1 R4 LDG.E 1 R2 4 1 0x0 0\n20 f 0 BRA 0 0\n2c 3 0 EXIT 0 0\n"
 	                           "30 00000000 0 EXIT 0 0\n#END_TB\n";
 	static const struct {
 		uint64_t pc;
@@ -374,6 +375,7 @@ static void numbers_of_registers(void)
 	struct code_loop loops[1] = {{.header = 1, .outer = -1}};
 	struct kernel_code code = {.code = in, .code_count = VALUES, .operands = operands, .operand_count = VALUES * 3, .register_table = registers,
 	                           .register_count = VALUES + 1, .blocks = blocks, .block_count = 2, .loops = loops, .loop_count = 1};
+	const struct gpu plain = {.read_window = 0};
 	for (uint16_t i = 0; i <= VALUES; i++)
 		registers[i] = (struct code_register){.number = i, .words = 1};
 	for (uint16_t i = 0; i < VALUES; i++) { /* value i + 1 from values i and 0; the last one is the sum */
@@ -382,12 +384,36 @@ static void numbers_of_registers(void)
 		operands[i * 3 + 1] = i;
 		operands[i * 3 + 2] = 0;
 	}
-	CU_ASSERT_EQUAL_FATAL(export_registers(&code, &code, numbers), 0);
+	CU_ASSERT_EQUAL_FATAL(export_registers(&code, &code, &plain, numbers), 0);
 	for (uint32_t i = 0; i <= VALUES; i++)
 		CU_ASSERT(numbers[i] >= 0 && numbers[i] < 255 && (uint32_t)numbers[i] % 4 == i % 4);
 	for (uint32_t i = 1; i < VALUES; i++) /* it is needed in all of the loop */
 		CU_ASSERT_NOT_EQUAL(numbers[i], numbers[0]);
 	CU_ASSERT_NOT_EQUAL(numbers[VALUES - 1], numbers[VALUES - 2]);
+}
+
+/* A sum of two values, and a branch by its comparison: the operands are in the two banks, the predicate is behind all values. */
+static void banks_of_registers(void)
+{
+	struct code_instruction in[] = {
+		{.class = CODE_int, .writes = 1, .first_operand = 0}, {.class = CODE_int, .writes = 1, .first_operand = 1},
+		{.class = CODE_int, .writes = 1, .reads = 2, .first_operand = 2}, {.class = CODE_int, .writes = 1, .reads = 2, .first_operand = 5},
+		{.class = CODE_branch, .waits = 1, .first_operand = 8},
+	};
+	uint16_t operands[] = {0, 1, 2, 0, 1, 3, 2, 0, 3};
+	struct code_register registers[] = {{.number = 0, .words = 1}, {.number = 4, .words = 1}, {.number = 8, .words = 1}, {.number = 12, .words = 0}};
+	struct code_block block = {.count = 5, .loop = -1};
+	struct kernel_code code = {.code = in, .code_count = 5, .operands = operands, .operand_count = 9, .register_table = registers, .register_count = 4,
+	                           .blocks = &block, .block_count = 1};
+	const struct gpu volta = {.read_window = 3, .sub_cores = true, .schedulers_per_sm = 4, .register_banks = 8};
+	int32_t numbers[4];
+	CU_ASSERT_EQUAL(read_port_banks(&volta), 2);
+	CU_ASSERT_EQUAL_FATAL(export_registers(&code, &code, &volta, numbers), 0);
+	CU_ASSERT_NOT_EQUAL(numbers[0] % 2, numbers[1] % 2);
+	CU_ASSERT_NOT_EQUAL(numbers[0] % 2, numbers[2] % 2); /* the comparison reads both, too */
+	CU_ASSERT(numbers[3] >= 223 && numbers[3] < 255);
+	for (int i = 0; i < 3; i++)
+		CU_ASSERT(numbers[i] < 223);
 }
 
 void add_sass_trace_tests(void)
@@ -405,4 +431,5 @@ void add_sass_trace_tests(void)
 	CU_add_test(suite, "a group without room", cut_lanes);
 	CU_add_test(suite, "lines that are written", written_lines);
 	CU_add_test(suite, "numbers of registers", numbers_of_registers);
+	CU_add_test(suite, "banks of registers", banks_of_registers);
 }

@@ -105,7 +105,7 @@ static int write_trace(struct exporter *x, struct launch_result *r, const struct
 		const char *why = r->launch->facts->failure[x->sim->targets[0].arch];
 		return gs_fail(err, ENOENT, "%s", why ? why : "there is no code of it for this GPU");
 	}
-	int result = bases ? export_code_make(code, x->arch, &names) : -ENOMEM;
+	int result = bases ? export_code_make(code, &x->sim->targets[0].gpu, &names) : -ENOMEM;
 	if (result) {
 		free(bases);
 		return gs_fail(err, ENOMEM, "out of memory");

@@ -11,7 +11,8 @@
 
 #include <stdio.h>
 
-enum { EXPORT_LANES = 32, EXPORT_SOURCES = 4, EXPORT_PC_STEP = 16 };
+enum { EXPORT_LANES = 32, EXPORT_SOURCES = 4, EXPORT_PC_STEP = 16, EXPORT_PC_NOP = 8, EXPORT_PC_EXIT = 12 };
+/* The last two: behind an instruction, what stands for it, and the end of lanes that it has led out (import/trace.c). */
 
 /* ---- names.c: instructions as their machine names them ---- */
 
@@ -29,15 +30,14 @@ struct export_code {
 	struct kernel_code view;   /* what the machine executes */
 	struct code_block *blocks; /* of the view, where it is another; owned */
 	struct export_instruction *instructions; /* of the view */
-	uint32_t *exits;           /* by block of the view: where an EXIT stands behind it */
 	bool *ends;                /* by block: its last instruction is the EXIT */
-	uint32_t end;              /* where the last EXIT of a warp stands */
+	uint32_t end;              /* where an EXIT stands that is no instruction of the view */
 	struct access_origin {
 		uint32_t block, rank;
 	} *origins;                /* by instruction of the view that accesses memory: of a block of the code, the n-th of its accesses */
 };
-/* arch: 70, 75 ... Returns 0 or -ENOMEM. */
-int export_code_make(const struct kernel_code *code, unsigned arch, struct export_code *out);
+/* Returns 0 or -ENOMEM. */
+int export_code_make(const struct kernel_code *code, const struct gpu *gpu, struct export_code *out);
 void export_code_free(struct export_code *c);
 
 /* opcodes.c: the name of what a PTX opcode becomes, as far as it is of this class; NULL: nothing is known beyond the class. */
@@ -45,7 +45,7 @@ const char *export_opcode(uint8_t class, const char *ptx, unsigned arch, char *o
 const char *export_atomic_suffix(const char *ptx);
 
 /* registers.c: a number of 0 to 254 for each register of the view. Returns 0 or -ENOMEM. */
-int export_registers(const struct kernel_code *code, const struct kernel_code *view, int32_t *numbers);
+int export_registers(const struct kernel_code *code, const struct kernel_code *view, const struct gpu *gpu, int32_t *numbers);
 
 /* ---- export.c: where buffers lie ---- */
 

@@ -29,12 +29,12 @@ static const char *access_name(const struct code_instruction *in, bool plain)
 	case SPACE_local:
 		return load ? "LDL" : "STL";
 	case SPACE_generic:
-		return load ? "LD.E" : atomic ? "ATOM.E" : "ST.E";
+		return load ? "LD" : atomic ? "ATOM" : "ST";
 	case SPACE_param:
 	case SPACE_const:
 		return "LDC";
 	default:
-		return load ? "LDG.E" : !atomic ? "STG.E" : plain ? "RED.E" : "ATOMG.E";
+		return load ? "LDG" : !atomic ? "STG" : plain ? "RED" : "ATOMG";
 	}
 }
 
@@ -43,7 +43,14 @@ static const char *size_suffix(unsigned bytes)
 	return bytes >= 16 ? ".128" : bytes >= 8 ? ".64" : bytes == 2 ? ".U16" : bytes == 1 ? ".U8" : "";
 }
 
-static void set_name(struct export_instruction *e, const struct code_instruction *in, const char *ptx, unsigned arch)
+/* Whether its address is in two registers. */
+static bool is_far(const struct kernel_code *view, const struct code_instruction *in)
+{
+	bool global = in->space == SPACE_global || in->space == SPACE_generic;
+	return global && (!in->reads || view->register_table[view->operands[in->first_operand + in->writes]].words == 2);
+}
+
+static void set_name(struct export_instruction *e, const struct kernel_code *view, const struct code_instruction *in, const char *ptx, unsigned arch)
 {
 	bool access = in->class == CODE_load || in->class == CODE_store || in->class == CODE_atomic;
 	bool red = !strncmp(ptx, "red.", 4) && !in->writes;
@@ -58,7 +65,8 @@ static void set_name(struct export_instruction *e, const struct code_instruction
 		                                      : name;
 	if (in->class == CODE_tensor_fp64 && arch < 80) /* their tables have no DMMA */
 		name = "DFMA";
-	snprintf(e->opcode, sizeof e->opcode, "%s%s%s%s", name ? name : "NOP", in->class == CODE_atomic ? export_atomic_suffix(ptx) : "",
+	snprintf(e->opcode, sizeof e->opcode, "%s%s%s%s%s", name ? name : "NOP", access && is_far(view, in) ? ".E" : "",
+	         in->class == CODE_atomic ? export_atomic_suffix(ptx) : "",
 	         access ? size_suffix(in->bytes) : "", in->class == CODE_load && strstr(ptx, ".global.nc") ? ".CONSTANT" : "");
 	bool steps = in->class == CODE_tensor || in->class == CODE_tensor_half || in->class == CODE_tensor_fp64;
 	e->repeats = steps && in->elements ? in->elements : 1;
@@ -67,12 +75,30 @@ static void set_name(struct export_instruction *e, const struct code_instruction
 
 /* ---- registers ---- */
 
+/* Whether a reader knows that each of its sources, or the first one, has two registers (analysis/sass/blocks.c). */
+static bool is_known_pair(const struct code_instruction *in, uint32_t source)
+{
+	bool data = code_is_memory((enum code_class)in->class) && source == 1 && in->reads == 2 && in->bytes > 4;
+	bool address = code_is_memory((enum code_class)in->class) && !source && (in->space == SPACE_global || in->space == SPACE_generic);
+	return address || data || in->class == CODE_fp64 || in->class == CODE_fp64_fma || in->class == CODE_fp64_minmax;
+}
+
+static void add_source(struct export_instruction *e, int32_t number)
+{
+	if (e->source_count < EXPORT_SOURCES)
+		e->sources[e->source_count++] = number;
+}
+
+/* Second words come last: if there is no room for all, only a bank is missing. */
 static void set_registers(struct export_instruction *e, const struct kernel_code *view, const struct code_instruction *in, const int32_t *numbers)
 {
-	const uint16_t *operands = view->operands + in->first_operand;
+	const uint16_t *operands = view->operands + in->first_operand, *reads = operands + in->writes;
 	e->result = in->writes ? numbers[operands[0]] : -1;
-	for (uint32_t i = in->writes; i < (uint32_t)in->writes + in->reads + in->waits && e->source_count < EXPORT_SOURCES; i++)
-		e->sources[e->source_count++] = numbers[operands[i]];
+	for (uint32_t i = 0; i < (uint32_t)in->reads + in->waits; i++)
+		add_source(e, numbers[reads[i]]);
+	for (uint32_t i = 0; i < in->reads; i++)
+		if (view->register_table[reads[i]].words == 2 && !is_known_pair(in, i))
+			add_source(e, numbers[reads[i]] + 1);
 }
 
 /* ---- places ---- */
@@ -101,14 +127,12 @@ static void place_instructions(struct export_code *c)
 			c->instructions[i].pc = pc;
 			pc += c->instructions[i].repeats * EXPORT_PC_STEP;
 		}
-		c->exits[b] = pc;
-		pc += EXPORT_PC_STEP;
 		uint32_t last = block->first + block->count - 1;
 		c->ends[b] = block->count && ends_always(c->code, of) && c->view.code[last].class == CODE_branch;
 		if (c->ends[b])
 			strcpy(c->instructions[last].opcode, "EXIT");
 	}
-	c->end = pc;
+	c->end = pc; /* behind all others, so that instructions have the places that the machine's have */
 }
 
 /* As find_places() of models/warps/machine/machine.c. */
@@ -126,7 +150,7 @@ static void find_origins(struct export_code *c)
 	free(own);
 }
 
-int export_code_make(const struct kernel_code *code, unsigned arch, struct export_code *out)
+int export_code_make(const struct kernel_code *code, const struct gpu *gpu, struct export_code *out)
 {
 	*out = (struct export_code){.code = code, .view = *code};
 	if (machine_has(code)) {
@@ -136,14 +160,15 @@ int export_code_make(const struct kernel_code *code, unsigned arch, struct expor
 		machine_view(code, out->blocks, &out->view);
 	}
 	const struct kernel_code *view = &out->view;
+	unsigned arch = (unsigned)strtoul(gpu->arch + 3, NULL, 10);
 	int32_t *numbers = calloc(view->register_count + 1u, sizeof *numbers);
 	out->instructions = calloc(view->code_count + 1u, sizeof *out->instructions);
-	out->exits = calloc(view->block_count + 1u, sizeof *out->exits);
 	out->ends = calloc(view->block_count + 1u, sizeof *out->ends);
 	out->origins = calloc(view->code_count + 1u, sizeof *out->origins);
-	int result = numbers && out->instructions && out->exits && out->ends && out->origins ? export_registers(code, view, numbers) : -ENOMEM;
+	int result = numbers && out->instructions && out->ends && out->origins ? export_registers(code, view, gpu, numbers) : -ENOMEM;
 	for (uint32_t i = 0; i < view->code_count && !result; i++) {
-		set_name(&out->instructions[i], &view->code[i], code->strings && view->code[i].opcode < code->string_bytes ? code->strings + view->code[i].opcode : "", arch);
+		set_name(&out->instructions[i], view, &view->code[i],
+		         code->strings && view->code[i].opcode < code->string_bytes ? code->strings + view->code[i].opcode : "", arch);
 		set_registers(&out->instructions[i], view, &view->code[i], numbers);
 	}
 	if (!result) {
@@ -160,7 +185,6 @@ void export_code_free(struct export_code *c)
 {
 	free(c->blocks);
 	free(c->instructions);
-	free(c->exits);
 	free(c->ends);
 	free(c->origins);
 	*c = (struct export_code){0};

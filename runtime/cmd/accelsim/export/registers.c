@@ -1,20 +1,26 @@
 /*
  * Numbers of a machine's registers for those of the code, which are as many as there are values. A number is taken from the first to the
  * last instruction that names a value, loops included, as an assembler's would be; traces have 0 to 254 (255 is RZ).
+ *
+ * A number tells the bank, as on the chip: what the models take the assembler to have chosen (models/sm/state/read_ports.h). Predicates, which are in no bank, have
+ * numbers of their own, the last ones: a reader knows them by the comparisons that write them.
  */
 #include "runtime/cmd/accelsim/export/export.h"
+
+#include "models/sm/state/read_ports.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-enum { NUMBERS = 255 };
+enum { NUMBERS = 255, PREDICATES = 32, FIRST_PREDICATE = NUMBERS - PREDICATES, UNNAMED_BANKS = 4 };
 
 /* Values that have their numbers in a row: the results of one instruction, or one value alone. Instructions count from 1. */
 struct range {
 	uint32_t first, last; /* instructions */
 	uint32_t span;        /* numbers */
-	uint32_t like;        /* its first number keeps this place modulo 4, by which banks are counted */
+	uint32_t bank;        /* of its first number; READ_PORT_NONE: any */
 	uint32_t number;
+	bool predicate;
 	bool carried;         /* read before it is written: it comes from before, or from the turn of a loop before */
 };
 
@@ -25,7 +31,9 @@ struct allotment {
 	uint32_t *range_of, *offset; /* by register */
 	struct range *loops;         /* only first and last */
 	uint32_t busy[NUMBERS];      /* by number: the last instruction that needs it */
-	uint32_t next;               /* all numbers are gone through in turn, so that a value seldom waits for the one before it */
+	uint32_t next[2];            /* of values and predicates: all numbers are gone through in turn, so that one seldom waits for the one before it */
+	uint32_t banks;
+	uint8_t *bank_of;            /* by register */
 };
 
 static uint32_t words_of(const struct kernel_code *view, uint16_t r)
@@ -54,7 +62,8 @@ static void put_in_row(struct allotment *a, const uint16_t *registers, uint32_t 
 		a->offset[registers[i]] = words;
 		words += words_of(a->view, registers[i]);
 	}
-	*range = (struct range){.span = span > words ? span : words, .like = a->view->register_table[registers[0]].number % 4};
+	*range = (struct range){.span = span > words ? span : words, .bank = a->bank_of[registers[0]],
+	                        .predicate = !a->view->register_table[registers[0]].words};
 	a->count++;
 }
 
@@ -157,10 +166,12 @@ static uint32_t busy_until(const struct allotment *a, uint32_t number, uint32_t 
 /* A row that is free, or the one that is free first. */
 static uint32_t find_row(const struct allotment *a, const struct range *range)
 {
-	uint32_t best = range->like, soonest = UINT32_MAX;
-	for (uint32_t i = 0; i < NUMBERS && soonest > range->first; i++) {
-		uint32_t number = (a->next + i) % NUMBERS;
-		if (number % 4 != range->like || number + range->span > NUMBERS)
+	uint32_t first = range->predicate ? FIRST_PREDICATE : 0, count = range->predicate ? PREDICATES : FIRST_PREDICATE;
+	uint32_t best = first, soonest = UINT32_MAX;
+	for (uint32_t i = 0; i < count && soonest > range->first; i++) {
+		uint32_t number = first + (a->next[range->predicate] + i) % count;
+		bool fits = range->predicate || range->bank == READ_PORT_NONE || number % a->banks == range->bank;
+		if (!fits || number + range->span > first + count)
 			continue;
 		uint32_t until = busy_until(a, number, range->span);
 		if (until < soonest) {
@@ -176,7 +187,7 @@ static void take_row(struct allotment *a, struct range *range)
 	range->number = find_row(a, range);
 	for (uint32_t n = range->number; n < range->number + range->span && n < NUMBERS; n++)
 		a->busy[n] = range->last;
-	a->next = (range->number + range->span) % NUMBERS;
+	a->next[range->predicate] = range->number + range->span - (range->predicate ? FIRST_PREDICATE : 0);
 }
 
 static int compare_ranges(const void *x, const void *y)
@@ -194,8 +205,9 @@ static int take_rows(struct allotment *a)
 		order[i] = &a->ranges[i];
 		if (a->ranges[i].carried && a->ranges[i].first)
 			a->ranges[i].first--; /* it is there before the instruction that reads it */
-		if (a->ranges[i].span > NUMBERS - 4)
-			a->ranges[i].span = NUMBERS - 4;
+		uint32_t most = a->ranges[i].predicate ? PREDICATES : FIRST_PREDICATE - READ_PORT_BANKS;
+		if (a->ranges[i].span > most)
+			a->ranges[i].span = most;
 	}
 	qsort(order, a->count, sizeof(struct range *), compare_ranges);
 	for (uint32_t i = 0; i < a->count; i++)
@@ -204,14 +216,27 @@ static int take_rows(struct allotment *a)
 	return 0;
 }
 
-int export_registers(const struct kernel_code *code, const struct kernel_code *view, int32_t *numbers)
+/* Where banks are not looked at, they are those of the names. */
+static int choose_banks(struct allotment *a, const struct gpu *gpu)
+{
+	uint32_t banks = read_port_banks(gpu);
+	a->banks = banks ? banks : UNNAMED_BANKS;
+	if (banks)
+		return read_ports_choose(a->view, banks, a->bank_of);
+	for (uint32_t r = 0; r < a->view->register_count; r++)
+		a->bank_of[r] = (uint8_t)(a->view->register_table[r].number % UNNAMED_BANKS);
+	return 0;
+}
+
+int export_registers(const struct kernel_code *code, const struct kernel_code *view, const struct gpu *gpu, int32_t *numbers)
 {
 	struct allotment a = {.code = code, .view = view};
 	a.ranges = calloc(view->register_count + 1u, sizeof *a.ranges);
 	a.range_of = calloc(view->register_count + 1u, sizeof *a.range_of);
 	a.offset = calloc(view->register_count + 1u, sizeof *a.offset);
 	a.loops = calloc(code->loop_count + 1u, sizeof *a.loops);
-	int result = a.ranges && a.range_of && a.offset && a.loops ? 0 : -ENOMEM;
+	a.bank_of = calloc(view->register_count + 1u, 1);
+	int result = a.ranges && a.range_of && a.offset && a.loops && a.bank_of ? choose_banks(&a, gpu) : -ENOMEM;
 	if (!result) {
 		make_rows(&a);
 		find_ranges(&a);
@@ -227,5 +252,6 @@ int export_registers(const struct kernel_code *code, const struct kernel_code *v
 	free(a.range_of);
 	free(a.offset);
 	free(a.loops);
+	free(a.bank_of);
 	return result;
 }

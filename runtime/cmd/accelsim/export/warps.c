@@ -144,7 +144,7 @@ static void write_access(struct warp_writer *w, uint32_t instruction, uint32_t a
 		return;
 	}
 	if (in->memory && (!a || !a->mask)) { /* the simulator could not tell its space */
-		export_line(w->out, NULL, in->pc + EXPORT_PC_STEP / 2, mask, "NOP", NULL, 0);
+		export_line(w->out, NULL, in->pc + EXPORT_PC_NOP, mask, "NOP", NULL, 0);
 		w->lines++;
 		return;
 	}
@@ -182,7 +182,8 @@ static void write_block(struct warp_writer *w, uint32_t block, uint32_t mask, ui
 		for (uint32_t n = 0; n < in->repeats; n++, w->lines++)
 			export_line(w->out, in, in->pc + n * EXPORT_PC_STEP, mask, in->opcode, NULL, 0);
 	}
-	write_exit(w, c->exits[block], ended);
+	/* Its branch has led them out, which takes no instruction of its own. */
+	write_exit(w, b->count ? c->instructions[b->first + b->count - 1].pc + EXPORT_PC_EXIT : c->end, ended);
 }
 
 /* ---- blocks of the machine ---- */

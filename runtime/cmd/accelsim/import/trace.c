@@ -191,6 +191,13 @@ static void skip_instruction(struct sass_trace *t)
 	t->line.in = (struct observed_instruction){.pc = t->line.in.pc + 1, .mask = t->last_mask, .result = -1, .opcode = "NOP", .opcode_length = 3};
 }
 
+/* An EXIT between two instructions of the machine: lanes end that a branch has led out. Our export writes it for simulators that count lanes. */
+static bool only_ends_lanes(const struct sass_trace *t)
+{
+	const struct observed_instruction *in = &t->line.in;
+	return t->header.binary_version >= 70 && in->pc % 16 == 12 && in->opcode_length == 4 && !strncmp(in->opcode, "EXIT", 4);
+}
+
 /* Lanes beyond the end of the block cannot be on. */
 static int take_line(struct sass_trace *t, const char *text, size_t length, struct gs_error *err)
 {
@@ -201,6 +208,8 @@ static int take_line(struct sass_trace *t, const char *text, size_t length, stru
 		return bad_line(t, "this is no instruction as tracers write them", err);
 	if (items - first < TRACE_WARP_LANES && t->line.in.mask >> (items - first))
 		return bad_line(t, "a lane that is not in the block", err);
+	if (only_ends_lanes(t))
+		return -EAGAIN;
 	if (!t->line.in.mask)
 		skip_instruction(t);
 	t->last_mask = t->line.in.mask;
@@ -270,7 +279,12 @@ static int next_packed(struct sass_trace *t, struct gs_error *err)
 
 int sass_trace_next(struct sass_trace *t, struct gs_error *err)
 {
-	return t->packed ? next_packed(t, err) : next_text(t, err);
+	int item;
+	if (!t->packed)
+		return next_text(t, err);
+	while ((item = next_packed(t, err)) == -EAGAIN)
+		;
+	return item;
 }
 
 const struct sass_header *sass_trace_header(const struct sass_trace *t)
