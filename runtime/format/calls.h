@@ -3,12 +3,12 @@
  *
  *   WHAT THREAD QUEUE PRIORITY ENGINE FLAGS CALL RETURN BYTES LAUNCH AFTER NAME
  *
- * WHAT      launch, read, write, copy, fill, map, unmap, peer, marker, barrier, wait, setup, mpi
+ * WHAT      launch, read, write, copy, fill, map, unmap, peer, marker, barrier, wait, setup, mpi, host
  * THREAD    its number
  * QUEUE     its number; -1: none
  * PRIORITY  of the queue
  * ENGINE    enum command_engine
- * FLAGS     the sum of enum call_flag
+ * FLAGS     the sum of enum call_flag, and of numbers of GPUs: that of the queue, and those that a copy between GPUs is from and to (enum call_gpu)
  * CALL, RETURN  when the call was made and when it returned, in ns since the process was first seen
  * BYTES     of a copy
  * LAUNCH    1 + the number of the launch in the profile; 0: it is none, or was not modelled
@@ -18,6 +18,8 @@
 #ifndef GPUSIM_RUNTIME_FORMAT_CALLS_H
 #define GPUSIM_RUNTIME_FORMAT_CALLS_H
 
-enum call_flag { CALL_WAITS = 1, CALL_WAITS_ALL = 2, CALL_BARRIER = 4, CALL_OUT_OF_ORDER = 8 };
+/* CALL_WORKS: the host does something of its own in it, for as long as it took. */
+enum call_flag { CALL_WAITS = 1, CALL_WAITS_ALL = 2, CALL_BARRIER = 4, CALL_OUT_OF_ORDER = 8, CALL_WORKS = 16 };
+enum call_gpu { CALL_GPU_SHIFT = 8, CALL_FROM_SHIFT = 16, CALL_TO_SHIFT = 24, CALL_GPU_MASK = 15 };
 
 #endif

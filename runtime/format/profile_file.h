@@ -16,7 +16,7 @@
  *            launch (struct argument_memory). One that did what another did before it may have the line trace_of=SEQ instead of a trace; that one
  *            has the line trace_shared=1
  *   note     kernel, reason: launches that were not modelled
- *   calls    of a process of an MPI program: facts: lines of key=value; calls: what it called, in order (runtime/format/calls.h)
+ *   calls    of the process: facts: lines of key=value; calls: what it called, in order (runtime/format/calls.h)
  *
  * A reader skips a kind that it does not know. It refuses other versions.
  *

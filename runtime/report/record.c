@@ -209,7 +209,7 @@ static void record_host(struct simulation *sim)
 static void record_calls(struct simulation *sim)
 {
 	struct gs_pack pack = {0};
-	if (sim->mpi.recorded && pack_calls(&sim->timeline, &sim->mpi, &pack))
+	if ((sim->mpi.recorded || sim->timeline.started) && pack_calls(&sim->timeline, &sim->mpi, &pack))
 		write_record(sim, "calls", &pack);
 	else
 		gs_pack_free(&pack);

@@ -81,6 +81,24 @@ static void add_devices(struct gs_buf *b, const struct schedule *s)
 	json_end(b, "],");
 }
 
+/* What the host of a task list computes. */
+static void add_host_steps(struct gs_buf *b, const struct schedule *s)
+{
+	enum { MOST_SHOWN = 20000 };
+	size_t shown = 0;
+	gs_buf_puts(b, "\"host_steps\":[");
+	for (const struct schedule_command *c = s->first; c && shown < MOST_SHOWN; c = c->next) {
+		if (!c->works || !c->replayed)
+			continue;
+		shown++;
+		gs_buf_puts(b, "[");
+		for (size_t t = 0; t < s->target_count; t++)
+			gs_buf_printf(b, "[%.0f,%.0f],", c->times[t].host_begin, c->times[t].host_end);
+		json_end(b, "],");
+	}
+	json_end(b, "],");
+}
+
 void json_timeline(struct gs_buf *b, struct timeline *timeline)
 {
 	enum { MOST_SHOWN = 20000 };
@@ -100,6 +118,7 @@ void json_timeline(struct gs_buf *b, struct timeline *timeline)
 	json_end(b, "],");
 	add_totals(b, &timeline->schedule);
 	add_devices(b, &timeline->schedule);
+	add_host_steps(b, &timeline->schedule);
 	pthread_mutex_unlock(&timeline->lock);
 	json_add_count(b, "omitted", omitted);
 	json_end(b, "},\n");

@@ -320,7 +320,7 @@ static void wait_for_events(struct schedule *s, struct schedule_command *c, size
 static void end_call(struct schedule_command *c, size_t t)
 {
 	double took = c->return_ns > c->call_ns ? (double)(c->return_ns - c->call_ns) : 0;
-	double end = c->times[t].host_begin + (took < CALL_NS ? took : CALL_NS);
+	double end = c->times[t].host_begin + (took < CALL_NS || c->works ? took : CALL_NS);
 	c->times[t].host_end = c->waits ? later(end, c->times[t].end) : end;
 	c->thread->clock[t] = c->times[t].host_end;
 }

@@ -165,6 +165,8 @@ check "too few to know their places by are refused" refused "--ranks needs a run
 check "a number of ranks that is none is refused" refused "--ranks needs a number from 1 up to 65536, not 'many'" four.*.profile --ranks many --export smpi-ti x
 recorded far 5 "$build/tests/mpi/calls" 0 far
 check "partners that are no neighbours are refused" refused "rank 0 calls send with a rank that is neither the one before nor the one after" far.*.profile --ranks 8 --export smpi-ti x
+echo '0 1 10 500' >links
+check "links for ranks with one GPU each are refused" refused "links: links between GPUs are for programs with several" a.*.profile --topology links --export smpi-ti x
 check "no profile is refused" refused "no profile given" --platform none.xml
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -286,10 +286,20 @@ several_gpus() {
 # links, 36864 + 1500 ns. A copy within GPU 0 is none between GPUs.
 copies_between_gpus() {
 	printf '0 1 10 500 # a comment\n\n2 1 5 1000\n' >links
-	GPUSIM_DEVICES=3 GPUSIM_TOPOLOGY=links GPUSIM_REPORT=json GPUSIM_OUTPUT=links preloaded "$build/tests/guest/several" >/dev/null 2>err && [ ! -s err ] &&
+	GPUSIM_DEVICES=3 GPUSIM_TOPOLOGY=links GPUSIM_REPORT=json GPUSIM_OUTPUT=links GPUSIM_RECORD=several.profile preloaded "$build/tests/guest/several" >/dev/null 2>err && [ ! -s err ] &&
 		holds links.json '[(c["gpu"], round(c["times"][0][1] - c["times"][0][0])) for c in r["timeline"]["commands"] if c["kind"] == "peer"] == [(1, 18932), (2, 38364)]' &&
 		holds links.json '[c["gpu"] for c in r["timeline"]["commands"] if c["kind"] == "copy"] == [0]' &&
 		holds links.json '[(t["commands"], round(t["estimates"][0]["time_ns"])) for t in r["transfers"] if t["kind"] == "peer"] == [(2, 57296)]'
+}
+
+# A replay has the timeline of the run, with the same links and with others: twice the bandwidth here, so that a copy from 0 to 1 takes 9216 + 500 ns.
+replays_have_timelines() {
+	"$gpusim" replay several.profile --topology links --report json --output replayed 2>err && [ ! -s err ] && [ "$(jq -c .timeline links.json)" = "$(jq -c .timeline replayed.json)" ] &&
+		[ "$(jq -c .transfers links.json)" = "$(jq -c .transfers replayed.json)" ] && printf '0 1 20 500\n2 1 10 1000\n' >wide &&
+		"$gpusim" replay several.profile --topology wide --report json --output wide 2>err &&
+		holds wide.json '[round(c["times"][0][1] - c["times"][0][0]) for c in r["timeline"]["commands"] if c["kind"] == "peer"] == [9716, 19932]' &&
+		! "$gpusim" replay several.profile --topology absent --report none 2>err && [ "$(wc -l <err)" = 1 ] && grep -q 'replay: cannot open absent' err &&
+		printf '0 7 20 500\n' >wrong && ! "$gpusim" replay several.profile --topology wrong --report none 2>err && grep -q 'wrong:1: there is no GPU 7: the program has 3' err
 }
 
 # One line each, and the program runs as if there were no file.
@@ -346,6 +356,7 @@ check "the timeline keeps the queue's order" timeline_keeps_the_order
 check "launches that overlap are shown so" overlap_shows
 check "several GPUs have lanes and times of their own" several_gpus
 check "copies between GPUs take their links" copies_between_gpus
+check "a replay has the timeline of the run, and takes links of its own" replays_have_timelines
 check "wrong links are told" wrong_links_are_told
 check "diff says what and why" diff_says_why
 check "diff compares like with like" diff_compares_like_with_like

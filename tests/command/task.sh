@@ -77,6 +77,23 @@ waits() {
 		python3 -c "assert 3 * $b < $a, ($a, $b)"
 }
 
+# The host computes for 1 ms, from when the first copy has ended; the first launch runs beside it, the second comes after it.
+host_steps() {
+	printf 'buffer x 1M\nkernel k { grid 132; block 128\nfma 4\n}\ncopy to x\nlaunch k\nhost 0.001\nlaunch k\n' >host.task
+	"$gpusim" task host.task --gpu v100 --report json,trace --output host 2>err && python3 - <<'PYTHON' && grep -q '^gpusim: steps of the host take 0.001 s' err
+import json
+t = json.load(open("host.json"))["timeline"]
+copy, first, second = (c["times"][0] for c in t["commands"])
+(begin, end), = (s[0] for s in t["host_steps"])
+assert begin == copy[1] == first[0] and end == begin + 1000000 and second[0] == end and abs(t["totals"][0]["program_ns"] - second[1]) < 2, t
+assert [e["dur"] for e in json.load(open("host.trace.json"))["traceEvents"] if e.get("name") == "host"] == [1000]
+PYTHON
+}
+perfect_is_told() {
+	"$gpusim" task saxpy.task --gpu v100 --memory perfect --report none 2>err && [ "$(grep -c '^gpusim: assumed: with --memory perfect' err)" = 1 ] &&
+		"$gpusim" task saxpy.task --gpu v100 --memory perfect --trace all --report none 2>err && ! grep -q 'with --memory perfect' err
+}
+
 as_profile() {
 	"$gpusim" task saxpy.task -o s.profile >out 2>err && [ ! -s err ] && "$gpusim" replay s.profile --gpu v100 --set cuda_launch_overhead_ns=0 --report json --output again 2>err &&
 		[ "$(of again.json 'e["cycles"]')" = "$(of saxpy.json 'e["cycles"]')" ]
@@ -163,6 +180,7 @@ TRACE
 		[ "$(of app.json 'e["memory"]["load_sectors"]')" = 512 ] && rm app/sass_traces/kernel_1.sass && ! "$gpusim" task app 2>err && grep -q 'kernel_1.sass' err
 }
 
+check "steps of the host are in the timeline" host_steps
 check "a list is modelled, with its counts and copies" counts
 check "loops execute their turns" loops
 check "conditions part lanes" whens
@@ -182,5 +200,6 @@ check "the list of a trace has its loops, lanes and addresses" from_traces
 check "and can be edited" edited
 check "entries of PPT are statements" ppt
 check "a folder of PPT-GPU's tracer is a list" ppt_gpu
+check "what perfect memory assumes is told" perfect_is_told
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

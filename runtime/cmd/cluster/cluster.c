@@ -177,6 +177,7 @@ static int run_cluster(struct cluster *c, const struct cluster_options *o, const
 {
 	struct gs_error err;
 	c->gpu_name = options->gpu.text;
+	c->topology_path = options->topology.text;
 	if (strchr(c->gpu_name, ','))
 		return cmd_fail("cluster: one GPU at a time, not '%s'", c->gpu_name);
 	if (gpu_load(&c->gpu, c->gpu_name, gpus_read, NULL, options->set.text, NULL, &err))

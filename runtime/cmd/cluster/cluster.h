@@ -12,6 +12,7 @@
 #include "runtime/base/base.h"
 #include "runtime/cmd/cluster/calls.h"
 #include "runtime/timeline/schedule.h"
+#include "runtime/timeline/topology.h"
 
 struct launch_time {
 	uint64_t seq;
@@ -48,6 +49,8 @@ struct cluster {
 	size_t wanted, recorded; /* ranks that are asked for, of those that were recorded (replicate.c); 0: as many */
 	const char *platform, *gpu_name;
 	struct gpu gpu;
+	const char *topology_path; /* "": none */
+	struct topology topology; /* links between the GPUs of a rank; count 0: as the description says */
 	double host_scale;
 	const char **settings; /* of SimGrid, KEY:VALUE */
 	size_t setting_count;

@@ -1,84 +1,20 @@
 /* Reads the profiles of ranks: their calls become a log to be replayed. Checks that they are those of one run. */
 #include "runtime/cmd/cluster/cluster.h"
 
-#include "runtime/format/calls.h"
 #include "runtime/format/profile_file.h"
-#include "runtime/timeline/transfers.h"
+#include "runtime/timeline/calls.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- one line ---- */
 
-struct call_line {
-	char what[16], after[4096];
-	unsigned thread, flags, engine;
-	int queue, priority, name_at;
-	uint64_t call, returned, bytes, launch;
-};
-
-static const char *static_name(const char *what)
-{
-	static const char *const names[] = {"launch", "read", "write", "copy", "fill", "map", "unmap", "peer", "marker", "barrier", "wait", "setup", "mpi"};
-	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
-		if (!strcmp(names[i], what))
-			return names[i];
-	return NULL;
-}
-
-static bool read_line(const char *line, struct call_line *l)
-{
-	return sscanf(line, "%15s %u %d %d %u %u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %4095s %n", l->what, &l->thread, &l->queue, &l->priority, &l->engine,
-	              &l->flags, &l->call, &l->returned, &l->bytes, &l->launch, l->after, &l->name_at) == 11 &&
-	       static_name(l->what) && l->engine < ENGINE_COUNT && l->thread < 1 << 20 && l->queue < 1 << 20 && (l->queue >= 0 || !l->engine);
-}
-
 struct loading {
 	const struct cluster *cluster;
 	struct rank *rank;
-	struct schedule_command **by_line;
-	size_t count, room;
-	uint64_t base; /* time begins when MPI_Init returns */
+	struct calls_log log; /* time begins when MPI_Init returns */
 };
-
-static uint64_t since(uint64_t ns, uint64_t base)
-{
-	return ns > base ? ns - base : 0;
-}
-
-static bool take_after(const struct loading *load, struct schedule_command *c, const char *list)
-{
-	size_t most = 1;
-	for (const char *p = list; *p; p++)
-		most += *p == ',';
-	if (!strcmp(list, "-"))
-		return true;
-	c->after = calloc(most, sizeof *c->after);
-	for (const char *p = list; c->after; p++) {
-		char *end;
-		unsigned long long line = strtoull(p, &end, 10);
-		if (end == p || line >= load->count)
-			return false;
-		c->after[c->after_count++] = load->by_line[line];
-		if (*end != ',')
-			return !*end;
-		p = end;
-	}
-	return false;
-}
-
-static void set_duration(const struct cluster *cluster, struct schedule_command *c)
-{
-	for (int k = 0; k < TRANSFER_KINDS; k++)
-		if (!strcmp(c->what, transfer_name((enum transfer_kind)k))) {
-			c->times[0].duration = transfer_time_ns(&cluster->gpu, (enum transfer_kind)k, &(struct transfer_stats){1, c->size_bytes});
-			c->times[0].demand = demand_of_copy();
-		}
-}
 
 static bool take_op(struct rank *r, const char *text)
 {
@@ -92,45 +28,26 @@ static bool take_line(struct loading *load, const char *line)
 {
 	struct rank *r = load->rank;
 	struct call_line l = {0};
-	double scale = load->cluster->host_scale;
-	if (!read_line(line, &l) || !gs_reserve(&load->by_line, load->count, &load->room, sizeof *load->by_line))
+	if (!call_parse(line, &l))
 		return false;
 	const char *name = line + l.name_at;
 	bool mpi = !strcmp(l.what, "mpi");
 	if (mpi && !take_op(r, name))
 		return false;
 	if (mpi && r->ops[r->op_count - 1].kind == MPI_OP_init)
-		load->base = l.returned;
-	struct schedule_thread *thread = schedule_thread(&r->schedule, l.thread);
-	struct schedule_queue *queue = l.queue < 0 ? NULL : schedule_queue(&r->schedule, (void *)(uintptr_t)(l.queue + 1), !(l.flags & CALL_OUT_OF_ORDER));
-	struct schedule_command *c = thread && (queue || l.queue < 0) ? schedule_add(&r->schedule, static_name(l.what), name) : NULL;
+		load->log.base = l.returned;
+	struct schedule_command *c = calls_add(&load->log, &l, name);
 	if (!c)
 		return false;
-	load->by_line[load->count++] = c;
-	c->thread = thread;
-	c->queue = queue;
-	if (queue)
-		queue->priority = l.priority;
-	c->engine = (enum command_engine)l.engine;
-	c->size_bytes = l.bytes;
-	c->launch = l.launch;
-	r->launch_count += !strcmp(l.what, "launch");
-	c->call_ns = (uint64_t)((double)since(l.call, load->base) * scale);
-	c->return_ns = (uint64_t)((double)since(l.returned, load->base) * scale);
-	c->waits = l.flags & CALL_WAITS;
-	c->waits_all = l.flags & CALL_WAITS_ALL;
-	c->barrier = l.flags & CALL_BARRIER;
 	c->resolved = !mpi;
-	set_duration(load->cluster, c);
-	load->count--; /* a command waits for earlier ones only */
-	bool good = take_after(load, c, l.after);
-	load->count++;
-	return good;
+	r->launch_count += !strcmp(l.what, "launch");
+	calls_set_transfer(c, 0, &load->cluster->gpu, &load->cluster->topology);
+	return true;
 }
 
 static int take_calls(const struct cluster *cluster, struct rank *r, char *text, struct gs_error *err)
 {
-	struct loading load = {.cluster = cluster, .rank = r};
+	struct loading load = {.cluster = cluster, .rank = r, .log = {.schedule = &r->schedule, .scale = cluster->host_scale}};
 	bool good = !schedule_start(&r->schedule, 1);
 	schedule_limit(&r->schedule, 0, schedule_limits_of(&cluster->gpu));
 	for (char *line = text, *end; *line && good; line = end + 1) {
@@ -142,7 +59,7 @@ static int take_calls(const struct cluster *cluster, struct rank *r, char *text,
 		if (!good)
 			break;
 	}
-	free(load.by_line);
+	free(load.log.by_line);
 	return good ? 0 : gs_fail(err, EBADMSG, "%s has a call that cannot be read, after %zu calls", r->path, r->schedule.count);
 }
 
@@ -165,6 +82,13 @@ static uint64_t number(const char *facts, const char *key)
 	return value;
 }
 
+/* Of the ranks with most GPUs. */
+static int load_topology(struct cluster *c, const char *calls, struct gs_error *err)
+{
+	uint32_t gpus = *c->topology_path ? calls_gpus(calls) : 1;
+	return gpus > 1 && gpus > c->topology.count ? topology_load(&c->topology, c->topology_path, gpus, err) : 0;
+}
+
 static int take_record(struct cluster *c, struct rank *r, const struct gs_pack *pack, struct gs_error *err)
 {
 	const char *facts = gs_pack_text(pack, "facts");
@@ -178,6 +102,10 @@ static int take_record(struct cluster *c, struct rank *r, const struct gs_pack *
 	r->left_out = fact(facts, "left_out");
 	r->host = fact(facts, "host");
 	r->calls = c->wanted ? strdup(gs_pack_text(pack, "calls")) : NULL;
+	if (load_topology(c, gs_pack_text(pack, "calls"), err)) {
+		free(calls);
+		return -EINVAL;
+	}
 	int result = calls && (r->calls || !c->wanted) && r->program && r->hash && r->library && r->left_out && r->host ? take_calls(c, r, calls, err) : gs_fail(err, ENOMEM, "out of memory");
 	free(calls);
 	return result;
@@ -278,6 +206,8 @@ int cluster_load(struct cluster *c, char **paths, size_t count, struct gs_error 
 			result = allocate_spans(&c->ranks[c->count++], err);
 	if (result)
 		return result;
+	if (*c->topology_path && !c->topology.count)
+		return gs_fail(err, EINVAL, "%s: links between GPUs are for programs with several, and each rank of this one has one", c->topology_path);
 	qsort(c->ranks, c->count, sizeof *c->ranks, by_number);
 	result = check_set(c, err);
 	return result ? result : cluster_name_comms(c, err);

@@ -142,9 +142,10 @@ void import_launch(struct import_job *job, const struct imported_launch *launch,
 
 /* ---- profile.c: all of it ---- */
 
-/* A copy, or a launch. */
+/* A copy, a step of the host, or a launch. */
 struct import_entry {
-	bool copies;
+	bool copies, host;
+	double seconds;            /* of the host */
 	enum transfer_kind how;    /* of a copy */
 	uint64_t address, bytes;
 	size_t launch;
@@ -155,10 +156,13 @@ struct import_list {
 };
 /* Adds a launch to the job and to the list; takes the path over. Returns 0 or -ENOMEM. */
 int import_add_launch(struct import_job *job, struct import_list *list, const struct sass_kind *kind, const void *of, char *path);
+/* calls.c: the list as the calls of a program (runtime/format/calls.h): one thread and one queue. Copies wait, launches do not. */
+void import_calls(const struct import_job *job, const struct import_list *list, struct gs_pack *out);
 /* What the run is called: the words of its command, each with its NUL, and what it ran on. */
 struct import_about {
 	struct gs_buf command;
 	const char *device;
+	bool calls; /* the list is all that the program does, in order: the profile gets its calls */
 };
 /* Surveys all launches and writes the profile; the file has its name once it is complete. */
 int import_write(struct import_job *job, const struct import_list *list, const struct import_about *about, const char *output, struct gs_error *err);

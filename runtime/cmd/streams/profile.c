@@ -162,9 +162,9 @@ static void write_transfers(const struct import_list *list, struct gs_buf *text)
 			gs_buf_printf(text, "%d %" PRIu64 " %" PRIu64 "\n", k, sums[k].commands, sums[k].size_bytes);
 }
 
-static int write_end(const struct import_list *list, const struct import_about *about, struct profile_output *o, struct gs_error *err)
+static int write_end(const struct import_job *job, const struct import_list *list, const struct import_about *about, struct profile_output *o, struct gs_error *err)
 {
-	struct gs_pack transfers = {0}, host = {0};
+	struct gs_pack transfers = {0}, host = {0}, calls = {0};
 	struct gs_buf text = {0};
 	write_transfers(list, &text);
 	gs_pack_add(&transfers, "transfers", text.data, text.len);
@@ -175,6 +175,10 @@ static int write_end(const struct import_list *list, const struct import_about *
 		result = write_record(o, "host", &host, err);
 	else
 		gs_pack_free(&host);
+	if (!result && about->calls) {
+		import_calls(job, list, &calls);
+		result = write_record(o, "calls", &calls, err);
+	}
 	profile_end(&text);
 	if (!result)
 		result = write_bytes(o, &text, err);
@@ -204,14 +208,14 @@ static int write_profile(struct import_job *job, const struct import_list *list,
 	job->pass = 2;
 	for (size_t i = 0; i < list->count && !result; i++) {
 		const struct import_entry *e = &list->entries[i];
-		if (e->copies) {
+		if (e->copies)
 			note_copy(job, e);
+		if (e->copies || e->host)
 			continue;
-		}
 		job->at_launch = e->launch;
 		result = write_launch(job, &job->launches[e->launch], seq++, o, err);
 	}
-	return result ? result : write_end(list, about, o, err);
+	return result ? result : write_end(job, list, about, o, err);
 }
 
 /* ---- all of it ---- */

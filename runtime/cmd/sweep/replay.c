@@ -5,6 +5,7 @@
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/sweep/only.h"
 #include "runtime/cmd/sweep/replay.h"
+#include "runtime/cmd/sweep/replay_calls.h"
 #include "runtime/config/cache.h"
 #include "runtime/config/log.h"
 #include "runtime/estimates/estimates.h"
@@ -195,6 +196,8 @@ static const struct replay *committed; /* whose launches are modelled; estimates
 static void commit_launch(const struct launch_result *r, void *owner)
 {
 	(void)owner;
+	if (committed->calls)
+		replay_calls_note(committed->calls, r);
 	if (committed->done)
 		committed->done(committed->done_ctx, r);
 	else
@@ -359,6 +362,8 @@ int replay_record(struct replay *play, const char *kind, const struct gs_pack *p
 		take_note(play->sim, pack);
 	if (!strcmp(kind, "transfers"))
 		take_transfers(play->sim, pack);
+	if (!strcmp(kind, "calls") && play->calls)
+		replay_calls_take(play->calls, pack);
 	if (!strcmp(kind, "host"))
 		take_host(&play->sim->host, pack);
 	return 0;
@@ -413,6 +418,7 @@ int replay_profile(struct replay *play, const char *path, bool partial, struct g
 /* ---- the command ---- */
 
 static struct simulation simulation = SIMULATION_INIT;
+static struct replay_calls calls;
 static struct replay replay = {.sim = &simulation}; /* a variable, because signal handlers have no parameter for it */
 
 /* A signal ends the command. What is modelled by then is reported. */
@@ -433,6 +439,13 @@ static void name_this_command(struct simulation *sim)
 	ssize_t n = readlink("/proc/self/exe", sim->library, sizeof sim->library - 1);
 	sim->library[n > 0 ? n : 0] = 0;
 	sim->cc_environment = environ;
+}
+
+/* Reports with a timeline; or copies between GPUs whose links are given. */
+static bool timeline_wanted(const struct simulation *sim)
+{
+	uint64_t formats = sim->options.report.number;
+	return ((formats & (REPORT_JSON | REPORT_HTML | REPORT_TRACE)) && !(formats & REPORT_NONE)) || *sim->options.topology.text;
 }
 
 int cmd_replay(int argc, char **argv)
@@ -469,7 +482,8 @@ int cmd_replay(int argc, char **argv)
 	cache_setup(simulation.options.cache_dir.text, simulation.options.cache_size.number);
 	simulation.start_ns = clock_ns();
 	signals_start(report_what_is_known);
-	if (replay_profile(&replay, path, partial, &err))
+	replay.calls = !replay.only && timeline_wanted(&simulation) ? &calls : NULL;
+	if (replay_profile(&replay, path, partial, &err) || (replay.calls && replay_calls_finish(&calls, &simulation, path, &err)))
 		return cmd_fail("replay: %s", err.text);
 	report_finish(&simulation);
 	return 0;

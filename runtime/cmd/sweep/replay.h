@@ -14,6 +14,7 @@ struct recorded_counters {
 /* Gets a launch instead of the models; the trace is then its own, or NULL. Returns 0 or a negative errno value. */
 struct kept_trace;
 struct launch_result;
+struct replay_calls;
 typedef int replay_take_fn(void *ctx, struct launch_record *l, struct kept_trace *trace, struct gs_error *err);
 
 /* A profile that is being modelled. The caller sets `sim`, and may set `quiet`, `only`, `take` and `done`. */
@@ -25,6 +26,7 @@ struct replay {
 	void *take_ctx;
 	void (*done)(void *ctx, const struct launch_result *r); /* gets what was modelled, instead of the reports; NULL: they do */
 	void *done_ctx;
+	struct replay_calls *calls; /* of the program, for a timeline; NULL: none is made */
 	const char *path;
 	struct artifact **programs; /* the index is the program's number - 1 */
 	size_t program_count;

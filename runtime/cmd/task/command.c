@@ -65,6 +65,12 @@ static int model(char *profile, int argc, char **argv)
 	return code;
 }
 
+/* Where nothing of memory is modelled, nothing is traced, unless it is asked for. */
+static bool without_patterns(const struct gs_options *o)
+{
+	return o->memory.number == MEMORY_PERFECT && o->trace.number != TRACE_ALL;
+}
+
 int cmd_task(int argc, char **argv)
 {
 	static struct gs_options options;
@@ -109,7 +115,9 @@ int cmd_task(int argc, char **argv)
 	if (!code && !output)
 		code = model(profile, rest_count, rest);
 	if (!code && host_seconds > 0)
-		fprintf(stderr, "gpusim: steps of the host take %g s, which no time of a GPU includes\n", host_seconds);
+		fprintf(stderr, "gpusim: steps of the host take %g s; times of kernels do not include them, the timeline of JSON and trace does\n", host_seconds);
+	if (!code && !output && without_patterns(&options))
+		fprintf(stderr, "gpusim: assumed: with --memory perfect, each access takes as many turns as its instruction usually does, whatever its pattern; --trace all takes the list's\n");
 	free(rest);
 	return code;
 }

@@ -5,13 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add_copy(const struct task_list *list, struct import_list *entries, const struct task_step *s)
+static int add_entry(struct import_list *entries, struct import_entry entry)
 {
 	if (!gs_reserve(&entries->entries, entries->count, &entries->room, sizeof *entries->entries))
 		return -ENOMEM;
-	entries->entries[entries->count++] = (struct import_entry){.copies = true, .how = s->how, .address = list->buffers[s->buffer].begin,
-	                                                          .bytes = s->bytes};
+	entries->entries[entries->count++] = entry;
 	return 0;
+}
+
+static int add_copy(const struct task_list *list, struct import_list *entries, const struct task_step *s)
+{
+	return add_entry(entries, (struct import_entry){.copies = true, .how = s->how, .address = list->buffers[s->buffer].begin, .bytes = s->bytes});
 }
 
 static int add_steps(const struct task_list *list, struct import_job *job, struct import_list *entries, struct task_launch *launches)
@@ -23,6 +27,8 @@ static int add_steps(const struct task_list *list, struct import_job *job, struc
 		const struct task_step *s = &list->steps[i];
 		if (s->kind == STEP_COPY)
 			result = add_copy(list, entries, s);
+		if (s->kind == STEP_HOST)
+			result = add_entry(entries, (struct import_entry){.host = true, .seconds = s->seconds});
 		if (s->kind != STEP_LAUNCH)
 			continue;
 		result = import_add_launch(job, entries, &task_stream_kind, &launches[s->kernel], strdup(list->kernels[s->kernel].name));
@@ -42,7 +48,7 @@ static int add_steps(const struct task_list *list, struct import_job *job, struc
 int task_write(const struct task_list *list, struct import_job *job, const char *input, const char *output, struct gs_error *err)
 {
 	struct import_list entries = {0};
-	struct import_about about = {.device = "a task list"};
+	struct import_about about = {.device = "a task list", .calls = true};
 	struct task_launch *launches = calloc(list->kernel_count + 1, sizeof *launches);
 	int result = launches ? 0 : -ENOMEM;
 	for (size_t i = 0; i < list->kernel_count && !result; i++)

@@ -24,7 +24,7 @@ static bool timeline_wanted(void)
 {
 	uint64_t formats = simulation.options.report.number;
 	return ((formats & (REPORT_JSON | REPORT_HTML | REPORT_TRACE)) && !(formats & REPORT_NONE)) ||
-	       simulation.options.profiling.number == PROFILING_SIMULATED || simulation.mpi.recorded;
+	       simulation.options.profiling.number == PROFILING_SIMULATED || *simulation.options.record.text;
 }
 
 uint64_t call_begins(void)
@@ -186,6 +186,8 @@ static void fill_transfer(struct schedule_command *c, enum transfer_kind kind, u
 	};
 	c->size_bytes = size_bytes;
 	c->engine = engines[kind];
+	c->from = ends ? (uint8_t)ends->from : 0;
+	c->to = ends ? (uint8_t)ends->to : 0;
 	for (size_t t = 0; t < simulation.target_count; t++) {
 		const struct gpu *gpu = &simulation.targets[t].gpu;
 		c->times[t].duration = ends ? topology_time_ns(&simulation.topology, gpu, *ends, 1, size_bytes)
