@@ -53,6 +53,7 @@ enum { MPI_FAILURE = 15 }; /* MPI_ERR_OTHER: never 0; both libraries have it nea
 /* A library may call MPI functions within others. Only the outermost is the program's. */
 static __thread bool inside;
 
+/* Both names: what Fortran programs call (mpi_send_ and so on) is in libraries of its own, which go on to PMPI_X of the C library. */
 #define MPI_CALL(name, number) \
 	EXPORT int MPI_##name(WORDS_##number); \
 	EXPORT int MPI_##name(WORDS_##number) \
@@ -75,6 +76,7 @@ static __thread bool inside;
 		inside = false; \
 		errno = saved; \
 		return result; \
-	}
+	} \
+	EXPORT int PMPI_##name(WORDS_##number) __attribute__((alias("MPI_" #name)));
 #include "interposer/mpi/calls.def"
 #undef MPI_CALL

@@ -109,6 +109,20 @@ for ranks in 2 4; do
 done
 check "the same under MPICH" compared mpich 4 halo 100000
 check "other calls, under both" mixed_is_the_same
+# Fortran's functions go on to those of the C library. By hand: what rank 1 of three does in each of four turns.
+fortran() { # LIBRARY
+	local turn=$'1 irecv 0 7 8000\n1 isend 2 7 8000\n1 waitall 2\n1 sendRecv 40 2 40 0 6 6\n1 allreduce 8 0\n'
+	"mpif90.$1" -O1 -w -fallow-argument-mismatch -o "ring-$1" "$here/ring.f90" && "$1" -n 3 "$gpusim" record -o "ring-$1.%r.profile" -- "./ring-$1" >said && grep -q 'total *3 *0' said &&
+		"$gpusim" cluster "ring-$1".*.profile --gpu h200 --export smpi-ti "fortran-$1" >/dev/null &&
+		diff <(printf '1 init\n%s%s%s%s1 bcast 8000 0\n1 finalize\n' "$turn" "$turn" "$turn" "$turn") <(grep -v compute "fortran-$1/rank-1.txt")
+}
+for library in openmpi mpich; do
+	if command -v mpif90.$library gfortran >/dev/null; then
+		check "a program in Fortran, under $library" fortran $library
+	else
+		echo "skipped: there is no mpif90.$library, or no gfortran"
+	fi
+done
 check "a program with GPUs gives the same when it is recorded" stencil_runs
 check "twice the network and twice the GPU make it faster" both_count
 check "there is a timeline" traced
