@@ -35,11 +35,10 @@ struct sass_opcode assembled_class(const struct assembled_kernel *k, uint32_t i)
 	struct sass_opcode o = sass_look_up(in->name ? in->name : "");
 	if (in->bytes)
 		o.bytes = in->bytes;
-	/* Loading a parameter is no access of the PTX. A unit beside the others answers it, as it does a shuffle. */
+	/* Loading a parameter is no access of the PTX. A unit beside the others answers it. */
 	bool from_ptx = k->origin[i] >= 0 && k->code->code[k->origin[i]].class == o.class;
 	if (o.class == CODE_load && o.space == SPACE_const && !(from_ptx && k->code->code[k->origin[i]].space == SPACE_const)) {
-		o.class = CODE_shuffle;
-		o.space = SPACE_param;
+		o.class = CODE_nop;
 		o.bytes = 0;
 	}
 	return o;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Registers that stand for one barrier are taken in turn: a second load that counts it up does not wait for the first. */
-enum { IN_TURN = 8, MOST_OPERANDS = SASS_MOST_REGISTERS + SASS_BARRIERS * IN_TURN + 2, REAL_REGISTERS = 256 };
+enum { IN_TURN = 8, MOST_OPERANDS = SASS_MOST_REGISTERS + SASS_BARRIERS * IN_TURN + 3, REAL_REGISTERS = 256 };
 
 struct assembled_emitter {
 	const struct assembled_kernel *k;
@@ -16,11 +16,16 @@ struct assembled_emitter {
 	uint32_t turns[SASS_BARRIERS], used[SASS_BARRIERS]; /* how many there are; how many instructions wrote one so far */
 };
 
-/* The barrier by which others learn that the result is there; SASS_NO_BARRIER: none. That operands were read (read_barrier) is not waited for:
- * stores and loads read theirs at once here. */
+/* The barrier by which others learn that the result is there; SASS_NO_BARRIER: none. */
 static uint8_t barrier_of(const struct sass_instruction *in)
 {
 	return in->write_barrier < SASS_BARRIERS ? in->write_barrier : SASS_NO_BARRIER;
+}
+
+/* The same for operands that an access has read, so that they may be written. Others than accesses read theirs at once here. */
+static uint8_t read_barrier_of(const struct assembled_kernel *k, uint32_t i)
+{
+	return k->in[i].read_barrier < SASS_BARRIERS && assembled_is_access(assembled_class(k, i).class) ? k->in[i].read_barrier : SASS_NO_BARRIER;
 }
 
 static void count_barriers(struct assembled_emitter *e)
@@ -30,9 +35,11 @@ static void count_barriers(struct assembled_emitter *e)
 	e->stall = REAL_REGISTERS;
 	for (uint32_t b = 0; b < k->block_count; b++)
 		for (uint32_t i = k->blocks[b].first; i < k->blocks[b].first + k->blocks[b].count && k->blocks[b].reached; i++) {
-			uint8_t barrier = barrier_of(&k->in[i]);
+			uint8_t barrier = barrier_of(&k->in[i]), read = read_barrier_of(k, i);
 			if (barrier != SASS_NO_BARRIER && e->turns[barrier] < IN_TURN)
 				e->turns[barrier]++;
+			if (read != SASS_NO_BARRIER && e->turns[read] < IN_TURN)
+				e->turns[read]++;
 		}
 	for (uint32_t n = 0; n < SASS_BARRIERS; n++) {
 		e->first[n] = next;
@@ -89,18 +96,28 @@ static bool stalls(uint8_t class)
 	return class != CODE_barrier && (class < CODE_load || class > CODE_texture);
 }
 
-static void add_registers(struct assembled_emitter *e, const struct sass_instruction *s, struct code_instruction *in)
+static uint16_t next_of(struct assembled_emitter *e, uint8_t barrier)
+{
+	return (uint16_t)(e->first[barrier] + e->used[barrier]++ % e->turns[barrier]);
+}
+
+static void add_registers(struct assembled_emitter *e, uint32_t i, struct code_instruction *in)
 {
 	struct kernel_code *c = e->code;
-	uint8_t barrier = barrier_of(s);
+	const struct sass_instruction *s = &e->k->in[i];
+	uint8_t barrier = barrier_of(s), read = read_barrier_of(e->k, i);
 	if (barrier != SASS_NO_BARRIER) {
-		add_operand(c, &in->writes, e->first[barrier] + e->used[barrier]++ % e->turns[barrier]);
+		add_operand(c, &in->writes, next_of(e, barrier));
 	} else if (s->stall > 1 && stalls(in->class)) {
 		in->stall = s->stall;
 		add_operand(c, &in->writes, e->stall);
 	}
 	for (uint32_t r = 0; r < s->reads; r++)
 		add_operand(c, &in->reads, s->registers[r]);
+	if (read != SASS_NO_BARRIER) {
+		in->stall = 1;
+		add_operand(c, &in->waits, next_of(e, read));
+	}
 	add_operand(c, &in->waits, e->stall);
 	for (uint32_t n = 0; n < SASS_BARRIERS; n++)
 		for (uint32_t t = 0; t < e->turns[n] && s->wait_mask >> n & 1; t++)
@@ -138,10 +155,12 @@ static void add_instruction(struct assembled_emitter *e, const struct assembled_
 		in.address = from->address;
 		in.site = from->site;
 	}
-	if (o.class == CODE_shuffle) /* what no pipe is counted for: a parameter, or where the block is in the grid */
-		in.space = !strcmp(s->name, "S2R") && (s->special < SASS_TID || s->special > SASS_TID + 2) ? SPACE_param : o.space;
+	if (o.class == CODE_nop)
+		in.space = o.space; /* of a parameter */
+	if (!strcmp(s->name, "S2R") && (s->special < SASS_TID || s->special > SASS_TID + 2))
+		in.space = SPACE_param; /* where the block is in the grid: no pipe is counted for it */
 	in.bytes = is_half(s->name) ? 2 : in.bytes;
-	add_registers(e, s, &in);
+	add_registers(e, i, &in);
 	c->machine[c->machine_count] = in;
 	c->machine_origins[c->machine_count++] = access ? (uint32_t)origin : UINT32_MAX;
 }

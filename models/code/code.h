@@ -61,7 +61,9 @@ struct code_instruction {
 	uint32_t line; /* in the user's file, from .loc; 0: not known */
 	uint16_t column;
 	uint16_t file; /* index of kernel_code.files */
-	uint8_t stall; /* cycles until what it writes is there, as the assembler has decided; 0: as long as its class takes */
+	/* Cycles until what it writes is there, as the assembler has decided; 0: as long as its class takes. Of an access to memory: 1 if the first register that it waits for
+	 * is one that others wait for until the access has read its operands. */
+	uint8_t stall;
 	uint32_t opcode; /* offset in kernel_code.strings: the opcode with its modifiers */
 	int32_t address; /* of memory classes: the node that computes it, or -1: not known */
 	/* Of memory classes: the place of the source that it accesses memory for (struct trace_site), or -1: not known. An

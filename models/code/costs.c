@@ -208,11 +208,14 @@ struct instruction_cost gpu_instruction_cost(const struct gpu *gpu, const struct
 	struct timing t = class_timing(gpu, i);
 	if (gpu->control_units && is_control((enum code_class)i->class))
 		t.initiation = LEAST_INITIATION;
-	if (i->stall)
+	/* An instruction that loads a parameter and is no access of the PTX. */
+	bool parameter = i->class == CODE_nop && i->space == SPACE_const;
+	double decided = parameter ? (double)gpu->const_latency : i->stall;
+	if (decided > 0)
 		return (struct instruction_cost){.unit = class_unit(gpu, i),
-		                                 .latency = max_double((double)i->stall - gpu->pipeline_latency, 0),
+		                                 .latency = max_double(decided - gpu->pipeline_latency, 0),
 		                                 .initiation = t.initiation,
-		                                 .distance = i->stall};
+		                                 .distance = decided};
 	bool reads = i->reads || gpu->pipeline_latency < 1;
 	return (struct instruction_cost){.unit = class_unit(gpu, i),
 	                                 .latency = t.latency,

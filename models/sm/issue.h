@@ -171,6 +171,17 @@ static void ov_finish_warp(struct ov_sm *sm, uint32_t slot)
 	check_barrier(sm, w->group);
 }
 
+/* Others wait until the access has read its operands. */
+static __attribute__((noinline)) void mark_read(const struct ov_sm *sm, struct ov_warp *w, uint16_t *registers, const struct ov_op *op)
+{
+	uint16_t mark = sm->m->read_marks[op - sm->ops];
+	if (!mark)
+		return;
+	registers[mark - 1] = OV_LOADING;
+	w->unwritten |= 1ULL << (mark - 1) % 64;
+	w->pending++;
+}
+
 static inline void reserve_registers(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
 {
 	w->unwritten |= op->sets;
@@ -185,6 +196,8 @@ static inline void reserve_registers(struct ov_sm *sm, struct ov_warp *w, uint32
 	if (op->writes > 1)
 		mark_registers(sm->m, registers, op, (enum ov_register)op->marks);
 	w->pending += op->writes;
+	if (__builtin_expect(sm->m->read_marks != NULL, 0))
+		mark_read(sm, w, registers, op);
 }
 
 static inline bool ov_next_block(const struct ov_sm *sm, struct ov_warp *w)

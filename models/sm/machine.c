@@ -176,6 +176,21 @@ static int make_read_ports(struct ov_machine *m)
 	return read_ports_find(m->launch->code, read_port_banks(m->gpu), m->read_ports);
 }
 
+static int make_read_marks(struct ov_machine *m)
+{
+	const struct kernel_code *code = m->launch->code;
+	for (uint32_t i = 0; i < code->code_count; i++) {
+		const struct code_instruction *in = &code->code[i];
+		if (!code_has_accesses(in->class) || !in->stall || !in->waits)
+			continue;
+		if (!m->read_marks && !(m->read_marks = calloc(code->code_count + 1u, sizeof *m->read_marks)))
+			return -ENOMEM;
+		m->read_marks[i] = (uint16_t)(code->operands[in->first_operand + in->writes + in->reads] + 1);
+	}
+	m->masks = m->masks && !m->read_marks;
+	return 0;
+}
+
 static uint32_t share_of(uint32_t total, uint32_t partitions)
 {
 	return total ? max_u32(total / partitions, 1) : 0;
@@ -265,8 +280,10 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	for (uint32_t p = 0; p < launch->path_count; p++)
 		m->gap_room = max_u32(m->gap_room, (uint32_t)launch->paths[p].gap_count);
 	size_kinds(m);
+	int rc = make_read_marks(m);
 	choose_variant(m);
-	int rc = make_ops(m);
+	if (!rc)
+		rc = make_ops(m);
 	if (!rc)
 		rc = make_blocks(m);
 	return rc ? rc : make_read_ports(m);
@@ -275,6 +292,7 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 void ov_machine_finish(struct ov_machine *m)
 {
 	free(m->read_ports);
+	free(m->read_marks);
 	free(m->blocks);
 	free(m->ops);
 	free(m->lines);

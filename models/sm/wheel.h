@@ -87,6 +87,15 @@ static inline void pass_fence(struct ov_sm *sm, struct ov_warp *w, uint32_t slot
 	ov_update_warp(sm, slot);
 }
 
+/* Without masks: after a register was written. */
+static inline void pass_written(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const uint16_t *registers)
+{
+	if (w->wait == OV_AT_FENCE && w->pending == 0)
+		pass_fence(sm, w, slot);
+	else if ((w->place == OV_BLOCKED || w->place == OV_LOAD_BLOCKED) && !registers[w->blocked_on])
+		ov_update_blocked(sm, slot);
+}
+
 static inline void release_masked(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
 {
 	w->unwritten &= ~op->sets;
@@ -112,11 +121,21 @@ static inline void release_registers(struct ov_sm *sm, uint32_t slot, const stru
 		mark_registers(sm->m, registers, op, OV_WRITTEN);
 	w->pending -= op->writes;
 	w->unwritten &= -(uint64_t)(w->pending != 0);
-	if (w->wait == OV_AT_FENCE && w->pending == 0) {
-		pass_fence(sm, w, slot);
-	} else if ((w->place == OV_BLOCKED || w->place == OV_LOAD_BLOCKED) && !registers[w->blocked_on]) {
-		ov_update_blocked(sm, slot);
-	}
+	pass_written(sm, w, slot, registers);
+}
+
+/* An access has read its operands: what waited to write them may go on. */
+static void ov_operands_read(struct ov_sm *sm, uint32_t slot, uint32_t n)
+{
+	uint16_t mark = sm->m->read_marks[n];
+	struct ov_warp *w = &sm->warps[slot];
+	uint16_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
+	if (!mark)
+		return;
+	registers[mark - 1] = OV_WRITTEN;
+	w->pending--;
+	w->unwritten &= -(uint64_t)(w->pending != 0);
+	pass_written(sm, w, slot, registers);
 }
 
 /* A unit's result always finds its bank; reads of this cycle wait for it. */

@@ -49,6 +49,7 @@ struct ov_machine {
 	bool masks; /* bits of ov_op's masks stand for one register each */
 	uint32_t read_window;           /* cycles in which an instruction's registers are read; 0: whenever that is */
 	struct read_ports *read_ports; /* by op; NULL without a window */
+	uint16_t *read_marks; /* by op: 1 + the register that is pending until it has read its operands, 0: none; NULL: none of the code has one */
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
 	uint32_t pool_kinds[OV_KINDS + 1]; /* whose collectors are in each pool */
 	/* Of bank 0, and of all but for copies. Where banks divide the 64 bits of a mask, masks are repeated as often as they

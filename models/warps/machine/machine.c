@@ -21,8 +21,8 @@ const char *machine_pipe_name(enum machine_pipe pipe)
 
 enum machine_pipe machine_pipe_of(const struct code_instruction *in)
 {
-	bool half = in->bytes == 2 && (in->class == CODE_fp32 || in->class == CODE_fp32_fma), constant = in->class == CODE_shuffle && in->space == SPACE_param;
-	if (half || constant)
+	bool half = in->bytes == 2 && (in->class == CODE_fp32 || in->class == CODE_fp32_fma), place = in->class == CODE_shuffle && in->space == SPACE_param;
+	if (half || place)
 		return PIPE_other;
 	switch (in->class) {
 	case CODE_fp32:
