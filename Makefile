@@ -167,8 +167,8 @@ $(O)/builtin_gpus.c: $(wildcard models/gpus/*.gpu) Makefile
 $(O)/builtin_page.c: $(PAGE) $(CLUSTER_PAGE) Makefile
 	$(call embed,runtime/cmd/page/page.h,$(foreach kind,html css js,$(call as_text,page_$(kind),$(filter %.$(kind),$(PAGE)))) $(call as_text,cluster_js,$(CLUSTER_PAGE)))
 
-$(O)/builtin_micro.c: $(wildcard kernels/micro/*.cl) Makefile
-	$(call embed,runtime/cmd/tune/tune.h,$(call as_table,micro_source,micro_sources,$(wildcard kernels/micro/*.cl)))
+$(O)/builtin_micro.c: $(wildcard kernels/micro/*.cl kernels/micro/*.ptx) Makefile
+	$(call embed,runtime/cmd/tune/tune.h,$(call as_table,micro_source,micro_sources,$(wildcard kernels/micro/*.cl kernels/micro/*.ptx)))
 
 $(O)/builtin_annotator.c: $(wildcard annotator/text/*.cl) annotator/lift/frame.cl $(SECTIONS) Makefile
 	$(call embed,annotator/text/template.h,$(call as_sections,$(sort $(wildcard annotator/text/*.cl)) annotator/lift/frame.cl))

@@ -22,7 +22,7 @@ declare -A running=() # steps by process
 set -m # a step is a process group, so an interrupt ends all of it
 
 # The steps, by the names of the functions below. The longest come first, so that processors are busy until the end.
-[ $# -gt 0 ] || set -- cuda guests unit traces behaviour lift golden random real estimates reports advice shapes cuda_api cache what_if traced profiles instructions twins explain fuzz tuner docs cuda_host layers ptx correlate gpu_from scale accelsim task cluster
+[ $# -gt 0 ] || set -- cuda guests unit traces behaviour lift golden random real estimates reports advice shapes cuda_api cache what_if traced profiles instructions twins explain fuzz tuner search docs cuda_host layers ptx correlate gpu_from scale accelsim task cluster
 
 # Most of the time would go into the driver's optimiser. These steps do not depend on it: they test what our text computes and
 # traces, on few work-items. make validate runs them with it. Not golden: POCL 3.1 aborts on declared.cl without its optimiser.
@@ -89,6 +89,7 @@ accelsim() { "$root/tests/command/accelsim.sh" "$build"; }
 task() { "$root/tests/command/task.sh" "$build"; }
 cluster() { "$root/tests/command/cluster.sh" "$build"; }
 tuner() { "$root/tests/command/tune.sh" "$build" quick; }
+search() { "$root/tests/command/search.sh" "$build" quick; }
 
 # The CUDA runtime's entry points, and the ways to them.
 cuda_api() { "$root/tests/cuda/api/run.sh" "$build"; }

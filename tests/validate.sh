@@ -104,7 +104,10 @@ cuda_estimates() {
 cuda_programs() { counted "CUDA programs, and the same by nvcc" "$root/tests/cuda/run.sh" "$build" programs hierarchy reports nvcc; }
 
 # Models and microbenchmarks must agree.
-tuner() { counted "gpusim tune on simulated GPUs" "$root/tests/command/tune.sh" "$build"; }
+tuner() {
+	counted "gpusim tune on simulated GPUs" "$root/tests/command/tune.sh" "$build"
+	counted "gpusim tune --cuda on simulated GPUs" "$root/tests/command/search.sh" "$build"
+}
 
 package() { counted "the Debian package" "$root/tests/command/package.sh" "$build"; }
 

@@ -38,7 +38,7 @@ static const struct subcommand subcommands[] = {
 	 "make a GPU's description from a configuration of GPGPU-Sim or Accel-Sim", cmd_gpu_from},
 	{"scale", "NAME|FILE.gpu [--sm N] [--clock-mhz F] [--dram-gbps F] [--l2-mb F] [--fp32-lanes N] [--fp64-lanes N] [--node 5nm] ... [-o FILE]",
 	 "make the description of a GPU that does not exist from one that does", cmd_scale},
-	{"tune", "--base NAME|FILE.gpu [--device N] [-o FILE] ...", "measure the GPU of this machine and write its description",
+	{"tune", "--base NAME|FILE.gpu [--device N | --cuda] [-o FILE] ...", "measure the GPU of this machine and write its description",
 	 cmd_tune},
 	{"cache", "[clear | export FILE | import FILE | wanted FILE | fill [FILE]]",
 	 "show where the cache is and how large it is, empty it, or carry it between machines with and without clang", cmd_cache},

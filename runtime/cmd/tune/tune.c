@@ -2,6 +2,7 @@
 #include "runtime/cmd/cmd.h"
 
 #include "runtime/config/gpus.h"
+#include "runtime/cmd/tune/search.h"
 #include "runtime/cmd/tune/tune.h"
 
 #include <errno.h>
@@ -34,9 +35,9 @@ static const struct benchmark {
 };
 
 struct tune_arguments {
-	const char *base, *name, *output, *log, *only;
+	const char *base, *name, *output, *log, *only, *times, *measured;
 	int device;
-	bool quick, list;
+	bool quick, list, cuda;
 };
 
 static int print_help(void)
@@ -51,13 +52,20 @@ static int print_help(void)
 	     "  --only LIST            only these benchmarks, with commas\n"
 	     "  --quick                shorter benchmarks, for simulated or slow devices; the default where a CPU runs the kernels\n"
 	     "  --log FILE             write every measured time here; default: stderr\n"
-	     "  -o FILE                write the description here; default: stdout\n\nBenchmarks:");
+	     "  -o FILE                write the description here; default: stdout\n\n"
+	     "The second half, with CUDA (NVIDIA's driver is enough), for what OpenCL C cannot measure. The times of microbenchmarks in PTX\n"
+	     "are compared with those of the models, for all candidates of a key; the log has every candidate and its error:\n\n"
+	     "  --cuda                 measure the first CUDA device, then search\n"
+	     "  --times FILE           only measure, and write the times here\n"
+	     "  --measured FILE        search with these times, which may be of another machine\n\nBenchmarks:");
 	for (size_t i = 0; i < GS_ARRAY_LEN(benchmarks); i++)
 		printf("  %-10s %s\n", benchmarks[i].name, benchmarks[i].help);
+	puts("With --cuda:");
+	search_print_parts();
 	return 0;
 }
 
-static bool is_listed(const char *list, const char *name)
+bool tune_is_listed(const char *list, const char *name)
 {
 	size_t length = strlen(name);
 	for (const char *at = list; (at = strstr(at, name)); at += length)
@@ -66,12 +74,12 @@ static bool is_listed(const char *list, const char *name)
 	return false;
 }
 
-static int check_only(const char *only)
+static int check_only(const struct tune_arguments *a)
 {
 	const char *names[GS_ARRAY_LEN(benchmarks) + 1] = {NULL};
 	for (size_t i = 0; i < GS_ARRAY_LEN(benchmarks); i++)
-		names[i] = benchmarks[i].name;
-	for (const char *at = only; *at; at += strspn(at, ",")) {
+		names[i] = a->cuda ? search_part_name(i) : benchmarks[i].name;
+	for (const char *at = a->only; *at; at += strspn(at, ",")) {
 		char word[64];
 		int length = (int)strcspn(at, ",");
 		snprintf(word, sizeof word, "%.*s", length, at);
@@ -96,18 +104,27 @@ static int take_arguments(int argc, char **argv, struct tune_arguments *a)
 			a->list = true;
 		else if (!strcmp(argv[i], "--quick"))
 			a->quick = true;
+		else if (!strcmp(argv[i], "--cuda"))
+			a->cuda = true;
 		else if (cmd_value("--device", argc, argv, &i, &number)) {
 			a->device = (int)strtol(number, &end, 10);
 			if (end == number || *end || a->device < 0)
 				return cmd_fail("tune: --device %s: must be a number from 0", number);
 		} else if (!cmd_value("--base", argc, argv, &i, &a->base) && !cmd_value("--name", argc, argv, &i, &a->name) &&
 		           !cmd_value("--only", argc, argv, &i, &a->only) && !cmd_value("--log", argc, argv, &i, &a->log) &&
+		           !cmd_value("--times", argc, argv, &i, &a->times) && !cmd_value("--measured", argc, argv, &i, &a->measured) &&
 		           !cmd_value("-o", argc, argv, &i, &a->output))
 			return cmd_fail("tune: unexpected '%s' (gpusim tune --help)", argv[i]);
 	}
 	if (!a->base && !a->list)
 		return cmd_fail("tune: name a description to start from: --base NAME (gpusim gpus lists them)");
-	return a->only ? check_only(a->only) : 0;
+	if ((a->times || a->measured) && !a->cuda)
+		return cmd_fail("tune: --times and --measured belong to --cuda");
+	if (a->times && a->measured)
+		return cmd_fail("tune: either --times, to measure only, or --measured, not to measure");
+	if (a->cuda && (a->list || a->quick || a->device >= 0))
+		return cmd_fail("tune: --cuda measures the first CUDA device; --list, --device and --quick are OpenCL's");
+	return a->only ? check_only(a) : 0;
 }
 
 static int load_base(struct tuner *t, const char *name)
@@ -136,12 +153,7 @@ static void check_arch(const struct tuner *t)
 
 static int set_up(struct tuner *t, const struct tune_arguments *a)
 {
-	time_t now = time(NULL);
-	struct tm day;
-	strftime(t->date, sizeof t->date, "%Y-%m-%d", gmtime_r(&now, &day));
-	int result = load_base(t, a->base);
-	if (!result)
-		result = tune_open(t, a->device);
+	int result = tune_open(t, a->device);
 	if (result)
 		return result;
 	check_arch(t);
@@ -168,7 +180,7 @@ static double seconds(void)
 static void run_benchmarks(struct tuner *t, const char *only)
 {
 	for (size_t i = 0; i < GS_ARRAY_LEN(benchmarks); i++) {
-		if (only && !is_listed(only, benchmarks[i].name))
+		if (only && !tune_is_listed(only, benchmarks[i].name))
 			continue;
 		double start = seconds();
 		fprintf(stderr, "gpusim: tune: %s\n", benchmarks[i].help);
@@ -190,9 +202,22 @@ static int write_out(struct tuner *t, const struct tune_arguments *a)
 	return result;
 }
 
+static int tune_by_cuda(struct tuner *t, const struct tune_arguments *a)
+{
+	int result = tune_search(t, &(struct search_arguments){a->times, a->measured, a->only});
+	return result || a->times ? result : write_out(t, a);
+}
+
 static int tune(struct tuner *t, const struct tune_arguments *a)
 {
-	int result = set_up(t, a);
+	time_t now = time(NULL);
+	struct tm day;
+	strftime(t->date, sizeof t->date, "%Y-%m-%d", gmtime_r(&now, &day));
+	int result = load_base(t, a->base);
+	if (!result && a->cuda)
+		return tune_by_cuda(t, a);
+	if (!result)
+		result = set_up(t, a);
 	if (result)
 		return result;
 	run_benchmarks(t, a->only);
@@ -204,12 +229,14 @@ static int tune(struct tuner *t, const struct tune_arguments *a)
 int cmd_tune(int argc, char **argv)
 {
 	struct tune_arguments a = {.device = -1, .name = "tuned"};
-	struct tuner t = {.log = stderr};
+	struct tuner t = {.log = stderr, .api = "OpenCL"};
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return print_help();
 	int result = take_arguments(argc, argv, &a);
 	if (result)
 		return result;
+	if (a.cuda)
+		t.api = "CUDA";
 	if (a.log && !(t.log = fopen(a.log, "we")))
 		return cmd_fail("tune: cannot write %s: %s", a.log, strerror(errno));
 	result = a.list ? tune_list(&t) : tune(&t, &a);

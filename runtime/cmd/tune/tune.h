@@ -19,6 +19,9 @@ struct micro_source {
 };
 extern const struct micro_source micro_sources[]; /* kernels/micro, ends with a NULL name; made by the Makefile */
 
+/* ---- runtime/cmd/tune/tune.c ---- */
+bool tune_is_listed(const char *list, const char *name); /* in names with commas */
+
 /* ---- runtime/cmd/tune/cl.c: the device ---- */
 
 enum { TUNE_ARGUMENTS = 8, TUNE_PROGRAMS = 16 };
@@ -62,7 +65,7 @@ struct tune_device {
 struct tuner {
 	struct tune_cl *cl;
 	struct tune_device device;
-	const char *base_name;
+	const char *base_name, *api; /* api: what measures */
 	struct gpu base;
 	struct gpu_origin *origins; /* where the values of base come from */
 	struct tune_value *values;  /* one for each key */
@@ -110,12 +113,17 @@ enum { TUNE_HOW_SIZE = 112 };
 struct tune_value {
 	bool measured, told, taken; /* told: the log has it; taken: in the description already, with another */
 	double value, spread;
+	char word[16];           /* the value, where it is a word; "": it is a number */
 	char how[TUNE_HOW_SIZE]; /* how it was measured, or why it was not */
 };
 
 /* Reports a value. The latest one counts. least and most are the limits of what is physically plausible. */
 void tune_put(struct tuner *t, const char *key, double value, double spread, double least, double most, const char *fmt, ...)
 	GS_PRINTF(7, 8);
+/* The same of a value that is given as text: a number or a word. */
+void tune_put_text(struct tuner *t, const char *key, const char *text, const char *fmt, ...) GS_PRINTF(4, 5);
+/* Adds the text of a measured value. False: it was not measured. */
+bool tune_value_text(const struct tuner *t, const char *key, struct gs_buf *out);
 void tune_keep(struct tuner *t, const char *key, const char *fmt, ...) GS_PRINTF(3, 4);
 /* The measured value, or the base's. */
 double tune_value(const struct tuner *t, const char *key);

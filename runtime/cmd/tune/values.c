@@ -48,11 +48,29 @@ double tune_value(const struct tuner *t, const char *key)
 	return t->values[i].measured ? t->values[i].value : number_of(&t->base, i);
 }
 
+bool tune_value_text(const struct tuner *t, const char *key, struct gs_buf *out)
+{
+	const struct tune_value *v = value_of(t, key);
+	if (!v->measured)
+		return false;
+	if (*v->word)
+		gs_buf_puts(out, v->word);
+	else
+		gs_buf_printf(out, v->value == floor(v->value) && fabs(v->value) < 1e15 ? "%.0f" : "%.10g", v->value);
+	return true;
+}
+
 static void print_value(struct tuner *t, const char *key, struct tune_value *v)
 {
 	size_t i = key_index(key);
+	char base[128];
 	v->told = true;
-	if (v->measured)
+	gpu_format_value(&t->base, i, base, sizeof base);
+	if (v->measured && *v->word)
+		tune_say(t, "= %s = %s (base: %s): %s", key, v->word, base, v->how);
+	else if (*v->word || gpu_key(i)->kind == GPU_POLICY)
+		tune_say(t, "= %s stays %s: %s", key, base, v->how);
+	else if (v->measured)
 		tune_say(t, "= %s = %g (base: %g), spread %.2f%%: %s", key, v->value, number_of(&t->base, i), 100 * v->spread, v->how);
 	else
 		tune_say(t, "= %s stays %g: %s", key, number_of(&t->base, i), v->how);
@@ -90,13 +108,27 @@ void tune_put(struct tuner *t, const char *key, double value, double spread, dou
 	print_value(t, key, v);
 }
 
+void tune_put_text(struct tuner *t, const char *key, const char *text, const char *fmt, ...)
+{
+	struct tune_value *v = value_of(t, key);
+	char *end = NULL;
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(v->how, sizeof v->how, fmt, ap);
+	va_end(ap);
+	v->measured = true;
+	v->value = strtod(text, &end);
+	v->spread = 0;
+	snprintf(v->word, sizeof v->word, "%s", *end ? text : "");
+	print_value(t, key, v);
+}
+
 /* ---- the description ---- */
 
 static void add_override(struct tuner *t, struct gs_buf *all, size_t key)
 {
-	double value = t->values[key].value;
-	bool whole = value == floor(value) && fabs(value) < 1e15;
-	gs_buf_printf(all, whole ? "%s%s=%.0f" : "%s%s=%.10g", all->len ? "," : "", gpu_key(key)->name, value);
+	gs_buf_printf(all, "%s%s=", all->len ? "," : "", gpu_key(key)->name);
+	tune_value_text(t, gpu_key(key)->name, all);
 }
 
 /* Adds one value, or two that need each other, to the values that are taken. False if they do not fit. */
@@ -178,7 +210,7 @@ int tune_describe(struct tuner *t, const char *name, struct gs_buf *out)
 	for (size_t i = 0; i < gpu_key_count(); i++)
 		measured += t->values[i].measured;
 	gs_buf_printf(out, "# %s, measured by gpusim tune on %s.\n#\n", t->device.name, t->date);
-	gs_buf_printf(out, "# %zu values were measured, with OpenCL (%s, driver %s); the others are those of %s.\n\n", measured,
+	gs_buf_printf(out, "# %zu values were measured, with %s (%s, driver %s); the others are those of %s.\n\n", measured, t->api,
 	              t->device.platform, t->device.driver, t->base_name);
 	gs_buf_printf(out, "name = %s\ntitle = %.60s\n", name, t->device.name);
 	for (size_t i = 0; i < gpu_key_count(); i++)
