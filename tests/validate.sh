@@ -131,6 +131,7 @@ task_from() { counted "task lists of recorded programs" "$root/tests/command/tas
 round_trip() {
 	counted "traces for Accel-Sim and back" "$root/tests/command/round_trip.sh" "$build"
 	counted "the same for an RTX 3070, which slices L2 by addresses" "$root/tests/command/round_trip.sh" "$build" rtx3070 gather-s matmul-s scan-s
+	counted "traces of medium cases as Accel-Sim reads them" "$root/tests/command/exported.sh" "$build"
 	counted "the same for an RTX 2060, whose schedulers take turns" "$root/tests/command/round_trip.sh" "$build" rtx2060 mandelbrot-s price-s matmul_tiled-s
 }
 

@@ -7,6 +7,7 @@ build=$(cd "$1" && pwd)
 gpu=${2:-v100}
 gpusim=$build/gpusim
 shift $(($# < 2 ? $# : 2))
+list=$root/kernels/cases.txt
 cases=${*:-$(grep -o '^[a-z0-9_]*-s' "$root/kernels/cases.txt")}
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpusim-back.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -16,7 +17,7 @@ export LC_ALL=C
 
 # record CASE: writes the profile p.
 record() {
-	"$gpusim" record -o p --trace all --report none --gpu "$gpu" -- "$build/kernels/suite" -r 1 -n "$root/kernels/cases.txt" "$1" >out
+	"$gpusim" record -o p --trace all --report none --gpu "$gpu" -- "$build/kernels/suite" -r 1 -n "$list" "$1" >out
 }
 
 # compare CASE SHARE: whether the cycles of the profile `back` are those of p to within that share.
