@@ -198,3 +198,26 @@ int profile_next(struct profile_reader *r, char kind[PROFILE_KIND_SIZE], struct 
 	r->records++;
 	return 1;
 }
+
+/* ---- facts ---- */
+
+const char *record_fact(const char *facts, const char *key, size_t n)
+{
+	size_t length = strlen(key);
+	for (const char *line = facts; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+		if (!strncmp(line, key, length) && line[length] == '=' && !n--)
+			return line + length + 1;
+	return NULL;
+}
+
+uint64_t record_number(const char *facts, const char *key)
+{
+	const char *value = record_fact(facts, key, 0);
+	return value ? strtoull(value, NULL, 10) : 0;
+}
+
+char *record_text(const char *facts, const char *key)
+{
+	const char *value = record_fact(facts, key, 0);
+	return value ? strndup(value, strcspn(value, "\n")) : strdup("");
+}

@@ -56,4 +56,9 @@ int records_open(const char *path, const struct record_format *format, struct pr
 int profile_next(struct profile_reader *r, char kind[PROFILE_KIND_SIZE], struct gs_pack *pack, struct gs_error *err);
 void profile_reader_free(struct profile_reader *r); /* may be NULL */
 
+/* Facts of a record: lines "key=value". The value of the n-th with this key, up to the end of its line, or NULL. */
+const char *record_fact(const char *facts, const char *key, size_t n);
+uint64_t record_number(const char *facts, const char *key); /* 0: there is none */
+char *record_text(const char *facts, const char *key);      /* the first, or "", to be freed; NULL: out of memory */
+
 #endif

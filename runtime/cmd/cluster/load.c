@@ -65,23 +65,6 @@ static int take_calls(const struct cluster *cluster, struct rank *r, char *text,
 
 /* ---- one profile ---- */
 
-static char *fact(const char *facts, const char *key)
-{
-	size_t length = strlen(key);
-	for (const char *line = facts; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-		if (!strncmp(line, key, length) && line[length] == '=')
-			return strndup(line + length + 1, strcspn(line + length + 1, "\n"));
-	return strdup("");
-}
-
-static uint64_t number(const char *facts, const char *key)
-{
-	char *text = fact(facts, key);
-	uint64_t value = text ? strtoull(text, NULL, 10) : 0;
-	free(text);
-	return value;
-}
-
 /* Of the ranks with most GPUs. */
 static int load_topology(struct cluster *c, const char *calls, struct gs_error *err)
 {
@@ -93,14 +76,14 @@ static int take_record(struct cluster *c, struct rank *r, const struct gs_pack *
 {
 	const char *facts = gs_pack_text(pack, "facts");
 	char *calls = strdup(gs_pack_text(pack, "calls"));
-	r->number = (int)number(facts, "rank");
-	r->ranks = (int)number(facts, "ranks");
-	r->omitted = number(facts, "omitted");
-	r->program = fact(facts, "program");
-	r->hash = fact(facts, "program_hash");
-	r->library = fact(facts, "library");
-	r->left_out = fact(facts, "left_out");
-	r->host = fact(facts, "host");
+	r->number = (int)record_number(facts, "rank");
+	r->ranks = (int)record_number(facts, "ranks");
+	r->omitted = record_number(facts, "omitted");
+	r->program = record_text(facts, "program");
+	r->hash = record_text(facts, "program_hash");
+	r->library = record_text(facts, "library");
+	r->left_out = record_text(facts, "left_out");
+	r->host = record_text(facts, "host");
 	r->calls = c->wanted ? strdup(gs_pack_text(pack, "calls")) : NULL;
 	if (load_topology(c, gs_pack_text(pack, "calls"), err)) {
 		free(calls);

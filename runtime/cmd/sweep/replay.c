@@ -31,25 +31,9 @@
 
 /* ---- facts of a record ---- */
 
-/* The value of the n-th line "key=value", or NULL. */
-static const char *fact(const char *facts, const char *key, size_t n)
-{
-	size_t length = strlen(key);
-	for (const char *line = facts; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-		if (!strncmp(line, key, length) && line[length] == '=' && !n--)
-			return line + length + 1;
-	return NULL;
-}
-
-static uint64_t number_of(const char *facts, const char *key)
-{
-	const char *value = fact(facts, key, 0);
-	return value ? strtoull(value, NULL, 10) : 0;
-}
-
 static bool sizes_of(const char *facts, const char *key, uint64_t out[3])
 {
-	const char *value = fact(facts, key, 0);
+	const char *value = record_fact(facts, key, 0);
 	return value && sscanf(value, "%" SCNu64 ",%" SCNu64 ",%" SCNu64, &out[0], &out[1], &out[2]) == 3;
 }
 
@@ -114,11 +98,11 @@ static const struct recorded_counters *find_counters(const struct replay *play, 
 static struct launch_record *new_launch(const struct replay *play, const char *facts)
 {
 	size_t arguments = 0;
-	while (fact(facts, "argument", arguments))
+	while (record_fact(facts, "argument", arguments))
 		arguments++;
 	struct launch_record *l = calloc(1, sizeof *l + arguments * (2 * sizeof(uint64_t) + sizeof(struct argument_memory) + sizeof(bool)));
-	const char *name = fact(facts, "kernel", 0);
-	uint64_t program = number_of(facts, "program");
+	const char *name = record_fact(facts, "kernel", 0);
+	uint64_t program = record_number(facts, "program");
 	if (!l || !name || !program || program > play->program_count || !sizes_of(facts, "global", l->global) ||
 	    !sizes_of(facts, "local", l->local) || !(l->kernel_name = strndup(name, strcspn(name, "\n")))) {
 		free(l);
@@ -130,19 +114,19 @@ static struct launch_record *new_launch(const struct replay *play, const char *f
 	l->arguments_known = (bool *)(l->argument_memory + arguments);
 	for (; l->argument_count < arguments; l->argument_count++) {
 		int known = 0;
-		sscanf(fact(facts, "argument", l->argument_count), "%d,%" SCNu64, &known, &l->argument_values[l->argument_count]);
+		sscanf(record_fact(facts, "argument", l->argument_count), "%d,%" SCNu64, &known, &l->argument_values[l->argument_count]);
 		l->arguments_known[l->argument_count] = known != 0;
 	}
-	l->seq = number_of(facts, "seq");
-	l->local_bytes = number_of(facts, "local_bytes");
-	l->slots = number_of(facts, "slots");
-	l->places = number_of(facts, "places");
-	l->measured_ns = number_of(facts, "measured_ns");
-	l->cuda = number_of(facts, "cuda");
-	l->unsized = number_of(facts, "unsized");
+	l->seq = record_number(facts, "seq");
+	l->local_bytes = record_number(facts, "local_bytes");
+	l->slots = record_number(facts, "slots");
+	l->places = record_number(facts, "places");
+	l->measured_ns = record_number(facts, "measured_ns");
+	l->cuda = record_number(facts, "cuda");
+	l->unsized = record_number(facts, "unsized");
 	l->artifact = play->programs[program - 1];
 	l->facts = artifact_kernel(l->artifact, l->kernel_name);
-	char *title = fact(facts, "title", 0) ? strndup(fact(facts, "title", 0), strcspn(fact(facts, "title", 0), "\n")) : NULL;
+	char *title = record_fact(facts, "title", 0) ? strndup(record_fact(facts, "title", 0), strcspn(record_fact(facts, "title", 0), "\n")) : NULL;
 	if (title) {
 		free(l->kernel_name);
 		l->kernel_name = title;
@@ -183,7 +167,7 @@ static struct kept_trace *trace_in(const struct replay *play, const struct gs_pa
 {
 	const char *facts = gs_pack_text(pack, "facts");
 	const struct gs_section *trace = gs_pack_find(pack, "trace"), *memory = gs_pack_find(pack, "memory");
-	const struct recorded_counters *c = !trace && fact(facts, "trace_of", 0) ? find_counters(play, number_of(facts, "trace_of")) : NULL;
+	const struct recorded_counters *c = !trace && record_fact(facts, "trace_of", 0) ? find_counters(play, record_number(facts, "trace_of")) : NULL;
 	const void *bytes = trace ? trace->data : c ? c->trace.data : NULL;
 	size_t length = trace ? trace->len : c ? c->trace.len : 0;
 	return bytes && memory ? trace_from_bytes(bytes, length, memory->data, memory->len / sizeof(uint64_t)) : NULL;
@@ -302,10 +286,10 @@ static int take_launch(struct replay *play, const struct gs_pack *pack, struct g
 	take_buffers(l, gs_pack_find(pack, "buffers"));
 	const struct gs_section *trace = gs_pack_find(pack, "trace");
 	int result = counters ? keep_counters(play, l->seq, counters, err) : 0;
-	if (!result && counters && trace && fact(facts, "trace_shared", 0) && copies_traces(play))
+	if (!result && counters && trace && record_fact(facts, "trace_shared", 0) && copies_traces(play))
 		result = keep_trace(play, &play->counters[play->counter_sets - 1], trace, err);
 	const struct recorded_counters *c =
-		result ? NULL : find_counters(play, fact(facts, "counters_of", 0) ? number_of(facts, "counters_of") : l->seq);
+		result ? NULL : find_counters(play, record_fact(facts, "counters_of", 0) ? record_number(facts, "counters_of") : l->seq);
 	if (!result && c) {
 		l->counters = c->words;
 		l->counter_words = c->count;
