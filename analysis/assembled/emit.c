@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Registers that stand for one barrier are taken in turn: a second load that counts it up does not wait for the first. */
-enum { IN_TURN = 8, MOST_OPERANDS = SASS_MOST_REGISTERS + SASS_BARRIERS * IN_TURN + 3, REAL_REGISTERS = 256 };
+enum { IN_TURN = 8, MOST_RESULTS = 8, REAL_REGISTERS = 256,
+       MOST_OPERANDS = SASS_MOST_REGISTERS + SASS_BARRIERS * IN_TURN + 3 + MOST_RESULTS };
 
 struct assembled_emitter {
 	const struct assembled_kernel *k;
@@ -122,6 +123,27 @@ static void add_registers(struct assembled_emitter *e, uint32_t i, struct code_i
 	for (uint32_t n = 0; n < SASS_BARRIERS; n++)
 		for (uint32_t t = 0; t < e->turns[n] && s->wait_mask >> n & 1; t++)
 			add_operand(c, &in->waits, e->first[n] + t);
+	/* Not counted: nobody waits for these, since control fields say when they are there. Whoever writes the code down needs them. */
+	for (uint32_t r = 0; r < s->results && r < MOST_RESULTS && s->result + r < REAL_REGISTERS - 1u; r++)
+		c->machine_operands[c->machine_operand_count++] = (uint16_t)(s->result + r);
+}
+
+/* Its name among the strings of the code; where it cannot be kept, that of the PTX instruction. */
+static void set_name(struct kernel_code *c, const char *name, struct code_instruction *in)
+{
+	size_t length = strlen(name) + 1;
+	for (uint32_t at = 0; at < c->string_bytes; at += (uint32_t)strlen(c->strings + at) + 1)
+		if (!strcmp(c->strings + at, name)) {
+			in->opcode = at;
+			return;
+		}
+	char *strings = realloc(c->strings, c->string_bytes + length);
+	if (!strings)
+		return;
+	memcpy(strings + c->string_bytes, name, length);
+	c->strings = strings;
+	in->opcode = c->string_bytes;
+	c->string_bytes += (uint32_t)length;
 }
 
 /* Products and sums of halves have a pipe of their own in a chip's counters. ptxas makes constants by them, too. */
@@ -160,6 +182,7 @@ static void add_instruction(struct assembled_emitter *e, const struct assembled_
 	if (!strcmp(s->name, "S2R") && (s->special < SASS_TID || s->special > SASS_TID + 2))
 		in.space = SPACE_param; /* where the block is in the grid: no pipe is counted for it */
 	in.bytes = is_half(s->name) ? 2 : in.bytes;
+	set_name(c, s->name, &in);
 	add_registers(e, i, &in);
 	c->machine[c->machine_count] = in;
 	c->machine_origins[c->machine_count++] = access ? (uint32_t)origin : UINT32_MAX;

@@ -55,7 +55,8 @@ struct code_instruction {
 	uint8_t elements;
 	uint8_t flags;    /* enum code_flags */
 	/* kernel_code.operands from first_operand: registers written, then registers read through the operand collectors
-	 * (a register named twice is there twice), then registers only waited for: guards */
+	 * (a register named twice is there twice), then registers only waited for: guards. Of an assembler's instructions the registers of the
+	 * result follow, up to the next one's first_operand: its control fields say when they are there, so that nobody waits for them */
 	uint8_t writes, reads, waits;
 	uint32_t first_operand;
 	uint32_t line; /* in the user's file, from .loc; 0: not known */

@@ -116,6 +116,12 @@ static void instructions_issue_by_control_fields(void)
 	CU_ASSERT_NOT_EQUAL(stalled, loaded);
 	CU_ASSERT_TRUE(loop[6].class == CODE_fp32 && loop[6].flags & CODE_GUARDED && loop[6].stall == 0 && loop[6].writes == 0);
 	CU_ASSERT_TRUE(loop[7].class == CODE_branch && loop[7].flags & CODE_CONDITIONAL);
+	/* Names are the machine's, and registers of results follow the operands that count: one of LDG's, none of FSETP's. */
+	CU_ASSERT_STRING_EQUAL(c.code->strings + loop[0].opcode, "LDG");
+	CU_ASSERT_STRING_EQUAL(c.code->strings + loop[5].opcode, "FSETP");
+	CU_ASSERT_EQUAL(loop[1].first_operand - loop[0].first_operand, loop[0].writes + loop[0].reads + loop[0].waits + 1u);
+	CU_ASSERT_TRUE(c.code->machine_operands[loop[1].first_operand - 1] < 255);
+	CU_ASSERT_EQUAL(loop[6].first_operand - loop[5].first_operand, loop[5].writes + loop[5].reads + loop[5].waits);
 	free_case(&c);
 }
 

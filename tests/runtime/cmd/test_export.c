@@ -12,6 +12,14 @@ static const char *named(uint8_t class, const char *ptx, unsigned arch)
 	return found ? found : "";
 }
 
+/* Names of machine code that Accel-Sim's tables have, by binary version: VIADD is Hopper's, F2FP Ampere's, REDG in none. */
+static void known_names(void)
+{
+	CU_ASSERT(export_opcode_is_known("FFMA", 70) && export_opcode_is_known("ULDC", 75) && export_opcode_is_known("VIADD", 90));
+	CU_ASSERT(!export_opcode_is_known("VIADD", 86) && !export_opcode_is_known("F2FP", 75) && export_opcode_is_known("F2FP", 80));
+	CU_ASSERT(!export_opcode_is_known("REDG", 90) && !export_opcode_is_known("add.s32", 90) && !export_opcode_is_known("", 90));
+}
+
 static void names(void)
 {
 	CU_ASSERT_STRING_EQUAL(named(CODE_int, "add.s32", 70), "IADD3");
@@ -70,4 +78,5 @@ void add_export_names_tests(void)
 	CU_pSuite suite = CU_add_suite("export_names", NULL, NULL);
 	CU_add_test(suite, "names of PTX instructions", names);
 	CU_add_test(suite, "names are of the same class when they are read", read_again);
+	CU_add_test(suite, "names of machine code", known_names);
 }

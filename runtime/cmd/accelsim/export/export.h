@@ -43,6 +43,8 @@ void export_code_free(struct export_code *c);
 /* opcodes.c: the name of what a PTX opcode becomes, as far as it is of this class; NULL: nothing is known beyond the class. */
 const char *export_opcode(uint8_t class, const char *ptx, unsigned arch, char *out, size_t size);
 const char *export_atomic_suffix(const char *ptx);
+/* Whether the tables of this one's binary version have a machine's opcode. */
+bool export_opcode_is_known(const char *name, unsigned arch);
 
 /* registers.c: a number of 0 to 254 for each register of the view. Returns 0 or -ENOMEM. */
 int export_registers(const struct kernel_code *code, const struct kernel_code *view, const struct gpu *gpu, int32_t *numbers);

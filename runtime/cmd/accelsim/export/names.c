@@ -47,7 +47,7 @@ static const char *size_suffix(unsigned bytes)
 static bool is_far(const struct kernel_code *view, const struct code_instruction *in)
 {
 	bool global = in->space == SPACE_global || in->space == SPACE_generic;
-	return global && (!in->reads || view->register_table[view->operands[in->first_operand + in->writes]].words == 2);
+	return global && (view->assembled || !in->reads || view->register_table[view->operands[in->first_operand + in->writes]].words == 2);
 }
 
 static void set_name(struct export_instruction *e, const struct kernel_code *view, const struct code_instruction *in, const char *ptx, unsigned arch)
@@ -65,8 +65,10 @@ static void set_name(struct export_instruction *e, const struct kernel_code *vie
 		                                      : name;
 	if (in->class == CODE_tensor_fp64 && arch < 80) /* their tables have no DMMA */
 		name = "DFMA";
-	snprintf(e->opcode, sizeof e->opcode, "%s%s%s%s%s", name ? name : "NOP", access && is_far(view, in) ? ".E" : "",
-	         in->class == CODE_atomic ? export_atomic_suffix(ptx) : "",
+	/* An assembler's instruction has its own name. Lanes exit at the end of a block (place_instructions). */
+	bool own = view->assembled && strcmp(ptx, "EXIT") && export_opcode_is_known(ptx, arch);
+	snprintf(e->opcode, sizeof e->opcode, "%s%s%s%s%s", own ? ptx : name ? name : "NOP", access && is_far(view, in) ? ".E" : "",
+	         in->class == CODE_atomic && !own ? export_atomic_suffix(ptx) : "",
 	         access ? size_suffix(in->bytes) : "", in->class == CODE_load && strstr(ptx, ".global.nc") ? ".CONSTANT" : "");
 	bool steps = in->class == CODE_tensor || in->class == CODE_tensor_half || in->class == CODE_tensor_fp64;
 	e->repeats = steps && in->elements ? in->elements : 1;
@@ -89,10 +91,30 @@ static void add_source(struct export_instruction *e, int32_t number)
 		e->sources[e->source_count++] = number;
 }
 
+/* An assembler's instruction: of registers in a row that a reader takes for one operand, the first. */
+static void set_assembled(struct export_instruction *e, const struct kernel_code *view, const struct code_instruction *in)
+{
+	const uint16_t *reads = view->operands + in->first_operand + in->writes, *results = reads + in->reads + in->waits;
+	const uint16_t *end = view->operands + (in + 1 < view->code + view->code_count ? in[1].first_operand : view->operand_count);
+	bool wide = in->class == CODE_fp64 || in->class == CODE_fp64_fma || in->class == CODE_fp64_minmax || code_is_memory((enum code_class)in->class);
+	e->result = results < end ? *results : -1;
+	if (end - results == 2 && !strcmp(e->opcode, "IMAD"))
+		strcpy(e->opcode, "IMAD.WIDE");
+	for (uint32_t i = 0, row = 0; i < in->reads; i++) {
+		row = wide && i && reads[i] == reads[i - 1] + 1 && reads[i] % (in->bytes > 8 ? 4 : 2) ? row + 1 : 0;
+		if (!row)
+			add_source(e, reads[i]);
+	}
+}
+
 /* Second words come last: if there is no room for all, only a bank is missing. */
 static void set_registers(struct export_instruction *e, const struct kernel_code *view, const struct code_instruction *in, const int32_t *numbers)
 {
 	const uint16_t *operands = view->operands + in->first_operand, *reads = operands + in->writes;
+	if (view->assembled) {
+		set_assembled(e, view, in);
+		return;
+	}
 	e->result = in->writes ? numbers[operands[0]] : -1;
 	for (uint32_t i = 0; i < (uint32_t)in->reads + in->waits; i++)
 		add_source(e, numbers[reads[i]]);

@@ -4,10 +4,13 @@
  */
 #include "runtime/cmd/accelsim/export/export.h"
 
+#include "analysis/sass/opcodes.h"
+
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SINCE_HOPPER = 90 };
+enum { SINCE_AMPERE = 80, SINCE_HOPPER = 90 };
 
 /* Of a class: the first row whose word and modifier the PTX opcode has. NULL: any. */
 static const struct export_row {
@@ -95,6 +98,28 @@ static const struct export_row {
 	{CODE_barrier, "barrier", "red", "BAR.RED.POPC", 0},
 	{CODE_barrier, NULL, NULL, "BAR.SYNC", 0},
 };
+
+/* Opcodes of machine code (analysis/sass/opcodes.def) that the tables of no binary version have, or only those of Hopper. */
+bool export_opcode_is_known(const char *name, unsigned arch)
+{
+	static const char *const never[] = {"FMNMX3", "HFMA2_MMA", "DMNMX", "DSET", "QMMA", "IGMMA", "BGMMA", "ICMP", "ISET", "VHMNMX", "IMADSP", "XMAD", "BFE",
+	                                    "BFI", "STSM", "REDG", "REDAS", "TEXS", "TLDS", "WARPGROUPSET", "ACQBULK", "PREEXIT", "CREATEPOLICY", "UIMNMX",
+	                                    "UVIMNMX", "UCS2R", "UR2UR", "UI2FP"};
+	static const char *const hopper[] = {"VIADD", "VIADDMNMX", "VIMNMX", "VIMNMX3", "CGAERRBAR", "UBLKCP", "UBLKPF", "UBLKRED", "UTMALDG", "UTMAPF",
+	                                     "UTMAREDG", "UTMASTG", "UTMACCTL", "UTMACMDFLUSH", "FENCE", "SYNCS", "ARRIVES", "UCGABAR_ARV", "UCGABAR_WAIT",
+	                                     "WARPGROUP", "QGMMA", "HGMMA", "ELECT", "USETMAXREG"};
+	static const char *const ampere[] = {"HMNMX2", "DMMA", "F2FP", "I2FP", "F2IP", "LDGDEPBAR", "LDGSTS", "REDUX", "UF2FP", "SUQUERY"};
+	static const struct {
+		const char *const *names;
+		size_t count;
+		unsigned arch;
+	} lists[] = {{never, GS_ARRAY_LEN(never), UINT_MAX}, {hopper, GS_ARRAY_LEN(hopper), SINCE_HOPPER}, {ampere, GS_ARRAY_LEN(ampere), SINCE_AMPERE}};
+	for (size_t l = 0; l < GS_ARRAY_LEN(lists); l++)
+		for (size_t i = 0; i < lists[l].count && arch < lists[l].arch; i++)
+			if (!strcmp(lists[l].names[i], name))
+				return false;
+	return *name && sass_look_up(name).name;
+}
 
 static bool has_modifier(const char *ptx, const char *modifier)
 {
