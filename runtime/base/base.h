@@ -51,10 +51,12 @@ int gs_read_regular_file(const char *path, struct gs_buf *out, struct gs_error *
 int gs_open_regular(int folder, const char *path, int flags, struct gs_error *err);
 /* Reads the rest of an open file, if that is `most` bytes or less. `name` is for messages. */
 int gs_read_fd(int fd, const char *name, uint64_t most, struct gs_buf *out, struct gs_error *err);
+/* Something that must not be replaced by a file: a device such as /dev/null, a pipe, a socket. */
+bool gs_is_special(const char *path);
 /* Writes a temporary file beside `path` and renames it, so that readers see the old file or the new one. The umask decides who
- * may read it. */
+ * may read it. What is special is written into. */
 int gs_write_file(const char *path, const void *data, size_t len, struct gs_error *err);
-/* The same in an open folder, with a mode. */
+/* The same in an open folder, with a mode; whatever is there is replaced. */
 int gs_write_file_at(int folder, const char *path, unsigned mode, const void *data, size_t len, struct gs_error *err);
 int gs_make_dirs(const char *path, unsigned mode, struct gs_error *err); /* like mkdir -p -m; the umask applies */
 

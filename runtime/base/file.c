@@ -111,28 +111,50 @@ static int open_temporary(int folder, const char *path, unsigned mode, struct gs
 	return fd < 0 ? -errno : fd;
 }
 
-int gs_write_file_at(int folder, const char *path, unsigned mode, const void *data, size_t len, struct gs_error *err)
+bool gs_is_special(const char *path)
+{
+	struct stat about;
+	return !stat(path, &about) && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+}
+
+static int write_and_close(int fd, const void *data, size_t len)
+{
+	int result = write_all(fd, data, len);
+	return close(fd) < 0 && !result ? -errno : result;
+}
+
+static int write_special(const char *path, const void *data, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : write_and_close(fd, data, len);
+}
+
+static int write_beside(int folder, const char *path, unsigned mode, const void *data, size_t len)
 {
 	struct gs_buf temporary = {0};
-	int fd = open_temporary(folder, path, mode, &temporary), result = fd < 0 ? fd : 0;
-	if (!result) {
-		result = write_all(fd, data, len);
-		if (close(fd) < 0 && !result)
-			result = -errno;
-		if (!result && renameat(folder, temporary.data, folder, path) < 0)
-			result = -errno;
-		if (result)
-			unlinkat(folder, temporary.data, 0);
-	}
+	int fd = open_temporary(folder, path, mode, &temporary), result = fd < 0 ? fd : write_and_close(fd, data, len);
+	if (!result && renameat(folder, temporary.data, folder, path) < 0)
+		result = -errno;
+	if (result && fd >= 0)
+		unlinkat(folder, temporary.data, 0);
+	gs_buf_free(&temporary);
+	return result;
+}
+
+int gs_write_file_at(int folder, const char *path, unsigned mode, const void *data, size_t len, struct gs_error *err)
+{
+	int result = write_beside(folder, path, mode, data, len);
 	if (result)
 		gs_fail(err, -result, "cannot write %s: %s", path, strerror(-result));
-	gs_buf_free(&temporary);
 	return result;
 }
 
 int gs_write_file(const char *path, const void *data, size_t len, struct gs_error *err)
 {
-	return gs_write_file_at(AT_FDCWD, path, 0666, data, len, err);
+	if (!gs_is_special(path))
+		return gs_write_file_at(AT_FDCWD, path, 0666, data, len, err);
+	int result = write_special(path, data, len);
+	return result ? gs_fail(err, -result, "cannot write %s: %s", path, strerror(-result)) : 0;
 }
 
 int gs_make_dirs(const char *path, unsigned mode, struct gs_error *err)

@@ -299,8 +299,9 @@ void import_free(struct import_job *job, struct import_list *list)
 int import_write(struct import_job *job, const struct import_list *list, const struct import_about *about, const char *output, struct gs_error *err)
 {
 	struct profile_output o = {.fd = -1};
+	const bool special = gs_is_special(output);
 	int result = survey_all(job, err);
-	if (!result && asprintf(&o.part, "%s.part", output) < 0)
+	if (!result && asprintf(&o.part, "%s%s", output, special ? "" : ".part") < 0)
 		result = gs_fail(err, ENOMEM, "out of memory");
 	if (!result && (o.fd = open(o.part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
 		result = gs_fail(err, errno, "%s cannot be written: %s", o.part, strerror(errno));
@@ -310,9 +311,9 @@ int import_write(struct import_job *job, const struct import_list *list, const s
 	if (o.fd >= 0) {
 		if (close(o.fd) && !result)
 			result = gs_fail(err, errno, "%s cannot be written: %s", o.part, strerror(errno));
-		if (!result && rename(o.part, output))
+		if (!result && !special && rename(o.part, output))
 			result = gs_fail(err, errno, "%s cannot be written: %s", output, strerror(errno));
-		if (result)
+		if (result && !special)
 			unlink(o.part);
 	}
 	free(o.part);

@@ -98,6 +98,20 @@ static void who_may_read_a_file_the_umask_says(void)
 	}
 }
 
+static void pipe_is_written_into_and_stays(void)
+{
+	char path[4200], got[8] = "";
+	struct stat s;
+	snprintf(path, sizeof path, "%s/pipe", test_folder());
+	CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
+	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	CU_ASSERT_EQUAL(gs_write_file(path, "text", 4, NULL), 0);
+	CU_ASSERT_EQUAL(read(fd, got, sizeof got - 1), 4);
+	CU_ASSERT_STRING_EQUAL(got, "text");
+	CU_ASSERT(!stat(path, &s) && S_ISFIFO(s.st_mode));
+	close(fd);
+}
+
 static void what_never_ends_is_not_read(void)
 {
 	char path[4200];
@@ -178,6 +192,7 @@ void add_base_tests(void)
 	CU_add_test(s, "a file is replaced whole", file_is_replaced_whole);
 	CU_add_test(s, "a missing file is told by name", missing_file_is_told_by_name);
 	CU_add_test(s, "who may read a file, the umask says", who_may_read_a_file_the_umask_says);
+	CU_add_test(s, "a pipe is written into, and stays", pipe_is_written_into_and_stays);
 	CU_add_test(s, "what never ends is not read", what_never_ends_is_not_read);
 	CU_add_test(s, "a pack comes back as it was", pack_comes_back_as_it_was);
 	CU_add_test(s, "a pack cut anywhere or changed in any byte is refused", damaged_pack_is_refused);
