@@ -190,7 +190,7 @@ static int export_profile(struct simulation *sim, const char *profile, const cha
 	if (!result && x.left_out == x.kernels)
 		result = gs_fail(err, ENOENT, "no launch of %s could be written", profile);
 	if (!result && x.with_stand_ins)
-		log_warning("memory for traces (GPUSIM_TRACE_MEMORY) did not last for all groups: others stand for some of launches %s%s", x.stand_ins.data ? x.stand_ins.data : "",
+		log_warning("not all groups were traced (GPUSIM_TRACE=all and enough GPUSIM_TRACE_MEMORY trace all): others stand for some of launches %s%s", x.stand_ins.data ? x.stand_ins.data : "",
 		            x.with_stand_ins > 8 ? " and others" : "");
 	gs_buf_free(&x.stand_ins);
 	if (result && path)
