@@ -35,6 +35,7 @@ struct shared_range {
 	double cold, groups; /* groups: that ask for a line, on average */
 	double ours; /* the share of its lines that simulated groups have sent */
 	double early; /* the share that these ask for before any other time */
+	struct memory_sharers sharers; /* of one of its lines, on average */
 	float *rows; /* the same of those in the same rows of DRAM */
 };
 struct others {
@@ -149,6 +150,12 @@ static double early(const struct shared_range *r, const struct shared_line *l)
 	return fmin(ours(r, l) * fmax(l->groups, 1), 1);
 }
 
+/* Groups that ask for it at one time. */
+static struct memory_sharers at_once(const struct shared_range *r, const struct shared_line *l)
+{
+	return (struct memory_sharers){l->groups, l->groups * (float)ours(r, l)};
+}
+
 /* Of rows whose lines were not looked at, as in all of the range. */
 static int average_range(struct others *o, struct shared_range *r, double share)
 {
@@ -162,11 +169,14 @@ static int average_range(struct others *o, struct shared_range *r, double share)
 			continue;
 		sum += ours(r, l);
 		first += early(r, l);
+		r->sharers.all += at_once(r, l).all;
+		r->sharers.simulated += at_once(r, l).simulated;
 		count++;
 		r->rows[n / o->row_lines] += (float)(ours(r, l) / (double)min_u64(o->row_lines, r->lines - n / o->row_lines * o->row_lines));
 	}
 	r->ours = count > 0 ? sum / count : share;
 	r->early = count > 0 ? first / count : 1;
+	r->sharers = count > 0 ? (struct memory_sharers){r->sharers.all / (float)count, r->sharers.simulated / (float)count} : r->sharers;
 	for (uint64_t n = 0; n < r->lines; n += o->row_lines)
 		if (!(r->rows[n / o->row_lines] > 0))
 			r->rows[n / o->row_lines] = (float)(sum / (double)r->lines);
@@ -182,7 +192,7 @@ static int make_ranges(struct others *o, const struct launch_warps *launch)
 	for (size_t i = 0; i < launch->warm_count; i++) {
 		const struct memory_range *w = &launch->warm[i];
 		uint64_t begin = w->address / o->line_bytes, end = (w->address + w->bytes + o->line_bytes - 1) / o->line_bytes;
-		o->ranges[o->range_count++] = (struct shared_range){begin * o->line_bytes, end - begin, lines, w->cold, w->times, 1, 1, NULL};
+		o->ranges[o->range_count++] = (struct shared_range){begin * o->line_bytes, end - begin, lines, w->cold, w->times, 1, 1, {0, 0}, NULL};
 		lines += end - begin;
 	}
 	o->lines = malloc((lines + 1) * sizeof *o->lines);
@@ -258,13 +268,14 @@ void others_begin(const struct others *o, others_fn *bring, void *ctx)
 	}
 }
 
-enum memory_others others_fetch(const void *others, uint64_t address)
+enum memory_others others_fetch(const void *others, uint64_t address, struct memory_sharers *sharers)
 {
 	const struct others *o = others;
 	const struct shared_range *r = find_range(o, address);
 	if (!r)
 		return OTHERS_NOTHING;
 	const struct shared_line *l = find_shared(o, r, address);
+	*sharers = l->simulated ? at_once(r, l) : r->sharers;
 	if (place(o, address) >= (l->simulated ? ours(r, l) : r->ours))
 		return OTHERS_SENT;
 	double row = r->rows[(address - r->address) / o->line_bytes / o->row_lines];

@@ -2,7 +2,7 @@
  * others: what the groups of a launch that are not simulated do for those that are, where L2 begins without the launch's memory.
  *
  * Of a line that n groups ask for, m of them simulated, DRAM sends one copy. All that run at once wait for it. A simulated group is the one that has
- * it sent in m of n cases; else it waits as long, and the simulated share of DRAM has nothing to do. Where the n ask one after the other, because
+ * it sent in m of n cases; else it waits for what is left of that, by how far apart such groups are (models/memory/slice.c), and the simulated share of DRAM has nothing to do. Where the n ask one after the other, because
  * other instructions or other rounds of a loop come to the same line, only the first of them waits, and the others find the line in L2. Once a group that asks for the line has
  * ended, the line is there. Likewise a simulated group is the one that a row of DRAM is opened for in as many cases as lines of that row are
  * sent for such groups.
@@ -19,7 +19,7 @@ int others_new(const struct gpu *gpu, const struct launch_warps *launch, const s
                struct others **out);
 void others_free(struct others *o);
 /* What groups that are not simulated have done for the line, if none has had it yet. */
-enum memory_others others_fetch(const void *others, uint64_t address);
+enum memory_others others_fetch(const void *others, uint64_t address, struct memory_sharers *sharers);
 typedef void others_fn(void *ctx, uint64_t address);
 /* Before the first group: calls `bring` for lines that others ask for before simulated groups do. o may be NULL. */
 void others_begin(const struct others *o, others_fn *bring, void *ctx);

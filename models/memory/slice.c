@@ -26,6 +26,7 @@ enum { BUCKETS = 256 }; /* of a table of fetches, about as many as a slice has (
 struct fetch {
 	uint64_t address; /* of the first byte */
 	uint64_t started;
+	float gaps; /* of those between the first and the last of its sharers, as many as that to the second; 0: not measured */
 	uint32_t line, sectors, waiters, last_waiter, count, chain;
 };
 struct fetch_waiter {
@@ -62,6 +63,7 @@ struct partition {
 	uint64_t fetch_bytes;
 	uint32_t line_sectors;
 	struct partition_counts counts;
+	double apart, measured; /* ticks between the first and the last sharer of a line, added up; of so many lines */
 	partition_answer_fn *on_answer;
 	void *ctx;
 	int error;
@@ -288,12 +290,34 @@ static void push_arrival(struct partition *p, struct arrival a)
 	p->arrivals[at & mask] = a;
 }
 
+/*
+ * How much earlier than the first simulated one of its sharers somebody else had a line sent. If n of them come at any time within S, m of them
+ * simulated, and the first one is none of these:
+ *   S n / ((m + 1) (n + 1))    expected
+ * S is measured: the second one of m comes S / (m + 1) after the first, or after the line.
+ */
+static uint64_t ahead(const struct partition *p, const struct memory_sharers *s)
+{
+	double apart = p->measured > 0 ? p->apart / p->measured : 0;
+	return s->all > 1 ? (uint64_t)(apart * (double)s->all / ((double)s->simulated + 1) / ((double)s->all + 1)) : 0;
+}
+
+static void note_gap(struct partition *p, struct fetch *f)
+{
+	if (!(f->gaps > 0))
+		return;
+	p->apart += (double)f->gaps * (double)(p->now - f->started);
+	p->measured++;
+	f->gaps = 0;
+}
+
 /* Sent for somebody else: as long as DRAM that has nothing else to do takes. */
-static void arrive_for_others(struct partition *p, const struct slice *s, uint32_t fetch)
+static void arrive_for_others(struct partition *p, const struct slice *s, uint32_t fetch, const struct memory_sharers *sharers)
 {
 	const struct dram_timing *d = &p->config->dram;
 	uint64_t bursts = quotient(p->fetch_bytes + p->config->gpu->dram_access_bytes - 1, p->config->gpu->dram_access_bytes);
-	struct arrival a = {p->now + p->config->dram_pipe + d->open + d->column + bursts * d->burst, (uint32_t)(s - p->slices), fetch};
+	uint64_t takes = p->config->dram_pipe + d->open + d->column + bursts * d->burst;
+	struct arrival a = {p->now + takes - min_u64(takes, ahead(p, sharers)), (uint32_t)(s - p->slices), fetch};
 	push_arrival(p, a);
 }
 
@@ -323,12 +347,14 @@ static bool start_fetch(struct partition *p, struct slice *s, uint32_t request, 
 	p->counts.fetches++;
 	tags_line(&s->tags, line)->pending |= sectors;
 	wait_for(p, &p->fetches[n], request);
-	enum memory_others others = p->config->others ? p->config->others(p->config->others_ctx, r->address) : OTHERS_NOTHING;
-	if (others == OTHERS_SENT)
-		arrive_for_others(p, s, n);
-	else
-		push_dram(p, s, address, others == OTHERS_OPENED ? DRAM_READ_OPEN : DRAM_READ, (uint32_t)p->fetch_bytes,
-		          n << 4 | (uint32_t)(s - p->slices));
+	struct memory_sharers sharers = {0, 0};
+	enum memory_others others = p->config->others ? p->config->others(p->config->others_ctx, r->address, &sharers) : OTHERS_NOTHING;
+	if (others == OTHERS_SENT) {
+		arrive_for_others(p, s, n, &sharers);
+		return true;
+	}
+	p->fetches[n].gaps = sharers.simulated >= 2 ? sharers.simulated + 1 : 0;
+	push_dram(p, s, address, others == OTHERS_OPENED ? DRAM_READ_OPEN : DRAM_READ, (uint32_t)p->fetch_bytes, n << 4 | (uint32_t)(s - p->slices));
 	return true;
 }
 
@@ -349,6 +375,8 @@ static bool read_sector(struct partition *p, struct slice *s, uint32_t request, 
 	uint32_t fetch = find_fetch(p, s, at);
 	bool done = false;
 	if (fetch != MEMORY_NONE && p->fetches[fetch].count < p->config->gpu->l2_mshr_merges) {
+		if (r->sm != p->requests[p->waiters[p->fetches[fetch].waiters].request].sm)
+			note_gap(p, &p->fetches[fetch]);
 		wait_for(p, &p->fetches[fetch], request);
 		done = true;
 	} else if (fetch == MEMORY_NONE) {
@@ -490,6 +518,7 @@ static void finish_fetch(struct partition *p, const struct arrival *a)
 		at = &p->fetches[*at - 1].chain;
 	*at = f->chain;
 	struct tag_line *l = tags_line(&s->tags, f->line);
+	note_gap(p, f);
 	l->valid |= f->sectors;
 	l->pending &= ~f->sectors;
 	for (uint32_t w = f->waiters; w != MEMORY_NONE; w = next) {

@@ -9,7 +9,11 @@
 struct partition;
 /* What somebody who is not simulated has done for a line that L2 asks DRAM for: nothing, opened its row, or had it sent. */
 enum memory_others { OTHERS_NOTHING, OTHERS_OPENED, OTHERS_SENT };
-typedef enum memory_others memory_others_fn(const void *ctx, uint64_t address);
+/* Groups that ask for the line at about the same time, and how many of them are simulated; 0: not known, or each at a time of its own. */
+struct memory_sharers {
+	float all, simulated;
+};
+typedef enum memory_others memory_others_fn(const void *ctx, uint64_t address, struct memory_sharers *sharers);
 struct memory_config {
 	const struct gpu *gpu;
 	struct memory_map map;

@@ -40,8 +40,9 @@ static void make_grid(double cold)
 static int done_by_others(const struct others *o, uint64_t address, int count, enum memory_others what)
 {
 	int sum = 0;
+	struct memory_sharers sharers;
 	for (int i = 0; i < count; i++)
-		sum += others_fetch(o, address + (uint64_t)i * LINE) == what;
+		sum += others_fetch(o, address + (uint64_t)i * LINE, &sharers) == what;
 	return sum;
 }
 
@@ -72,6 +73,23 @@ static void of_shared_lines_dram_sends_a_share(void)
 	CU_ASSERT_EQUAL(done_by_others(o, OWN, 8 * SIDE, OTHERS_SENT), 0);
 	CU_ASSERT_EQUAL(done_by_others(o, OWN + 56 * SIDE * LINE, 8 * SIDE, OTHERS_SENT), 0);
 	CU_ASSERT_DOUBLE_EQUAL(done_by_others(o, COLUMNS, SIDE, OTHERS_SENT), SIDE * 3 / 4.0, 1);
+	others_free(o);
+}
+
+/* 64 groups ask for a line of a row and for one of a column, all and 16 of them simulated. */
+static void sharers_are_those_at_one_time(void)
+{
+	struct memory_sharers s;
+	make_grid(1);
+	struct others *o = of_outer_rows();
+	(void)others_fetch(o, ROWS, &s);
+	CU_ASSERT_DOUBLE_EQUAL(s.all, SIDE, 1e-3);
+	CU_ASSERT_DOUBLE_EQUAL(s.simulated, SIDE, 1e-3);
+	(void)others_fetch(o, COLUMNS + 5 * LINE, &s);
+	CU_ASSERT_DOUBLE_EQUAL(s.all, SIDE, 1e-3);
+	CU_ASSERT_DOUBLE_EQUAL(s.simulated, 16, 1e-3);
+	(void)others_fetch(o, OWN, &s);
+	CU_ASSERT_DOUBLE_EQUAL(s.all, 1, 1e-3);
 	others_free(o);
 }
 
@@ -139,6 +157,7 @@ void add_others_tests(void)
 {
 	CU_pSuite s = CU_add_suite("others", NULL, NULL);
 	CU_ADD_TEST(s, of_shared_lines_dram_sends_a_share);
+	CU_ADD_TEST(s, sharers_are_those_at_one_time);
 	CU_ADD_TEST(s, rows_are_opened_for_others);
 	CU_ADD_TEST(s, lines_come_in_when_others_have_ended);
 	CU_ADD_TEST(s, lines_asked_for_at_other_times_are_there);

@@ -45,8 +45,9 @@ static double ask_all(const struct gpu *gpu, uint64_t bytes, bool warm, enum mem
 	return (double)arrivals.last;
 }
 
-static enum memory_others odd_lines(const void *ctx, uint64_t address)
+static enum memory_others odd_lines(const void *ctx, uint64_t address, struct memory_sharers *sharers)
 {
+	*sharers = (struct memory_sharers){0, 0};
 	return address / *(const uint64_t *)ctx % 2 ? OTHERS_SENT : OTHERS_NOTHING;
 }
 
@@ -78,6 +79,45 @@ static void lines_sent_for_others_take_their_time_only(void)
 	CU_ASSERT_DOUBLE_EQUAL((double)last[1], (double)last[0], gpu.l2_spread_cycles + 1); /* lines are not equally far */
 	CU_ASSERT_TRUE(read[0] > 0);
 	CU_ASSERT_EQUAL(read[1], 0);
+}
+
+/* Two of four groups that ask for even lines are simulated, and have them sent; those of odd ones others have sent, for as many, or for one alone. */
+static enum memory_others shared_lines(const void *ctx, uint64_t address, struct memory_sharers *sharers)
+{
+	uint64_t line = address / *(const uint64_t *)ctx;
+	*sharers = line == 3 ? (struct memory_sharers){1, 1} : (struct memory_sharers){4, 2};
+	return line % 2 ? OTHERS_SENT : OTHERS_NOTHING;
+}
+
+/* Sends a load of the line from each of two SMs, the second one `later` cycles after the first, and returns how long the first took. */
+static uint64_t load_from_two(struct memory_system *m, uint64_t address, uint64_t now, uint64_t later)
+{
+	struct arrivals arrivals = {0};
+	for (uint16_t sm = 0; sm < 2; sm++) {
+		struct memory_request r = {.address = address, .sectors = 1, .bytes = 32, .kind = MEMORY_READ, .sm = sm};
+		r.time = memory_depart(m, &r, now + sm * later);
+		CU_ASSERT_EQUAL_FATAL(memory_send(m, &r), 0);
+	}
+	for (uint64_t end = now + 10; !arrivals.count && end < now + 10000; end += 10)
+		CU_ASSERT_EQUAL_FATAL(memory_advance(m, end, note_arrival, &arrivals), 0);
+	CU_ASSERT_EQUAL(memory_advance(m, now + 10000, note_arrival, &(struct arrivals){0}), 0);
+	return arrivals.last - now;
+}
+
+/* The second of two SMs asks for line 0 after 60 cycles: the first and the last of those that ask for a line are 60 * 3 = 180 cycles apart. Line 1 was
+ * sent for one of the two that are not simulated, 180 * 4 / (3 * 5) = 48 cycles earlier. Nobody knows of line 3. */
+static void lines_that_others_asked_for_come_earlier(void)
+{
+	struct gpu gpu = test_gpu("h200", "l2_warm=0,dram_far_cycles=0,dram_refresh_share=0,l2_spread_cycles=0,dram_channels=1,l2_slices=1");
+	uint64_t line = gpu.l2_line_bytes;
+	struct memory_system *m = memory_new(&gpu, gpu.sm_count, 1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	memory_set_others(m, shared_lines, &line);
+	uint64_t first = load_from_two(m, 0, 0, 60);
+	uint64_t shared = load_from_two(m, line, 20000, 5000), alone = load_from_two(m, 3 * line, 40000, 5000);
+	CU_ASSERT_DOUBLE_EQUAL((double)first, (double)alone, 2);
+	CU_ASSERT_DOUBLE_EQUAL((double)(alone - shared), 48, 2);
+	memory_free(m);
 }
 
 static double read_all(const struct gpu *gpu, uint64_t bytes, bool warm)
@@ -247,6 +287,7 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, memory_moves_what_its_description_says);
 	CU_ADD_TEST(s, slices_read_what_they_can);
 	CU_ADD_TEST(s, lines_sent_for_others_take_their_time_only);
+	CU_ADD_TEST(s, lines_that_others_asked_for_come_earlier);
 	CU_ADD_TEST(s, stores_have_headers);
 	CU_ADD_TEST(s, lines_cost_slices_beside_their_sectors);
 	CU_ADD_TEST(s, packets_leave_an_sm_as_measured);
