@@ -2,7 +2,8 @@
  * The time of the SM that ends last, without a simulation.
  *
  *   groups go to SMs in turn, then to the one that has room first
- *   shared: the n groups of an SM go on at 1 / n of its rate, and end after as many instructions as they have
+ *   shared: the n groups of an SM go on at 1 / n of its rate, and end after as many instructions as they have. Where schedulers take the oldest warp
+ *           that can go on, the oldest group has all of the rate: long groups do not stay for as long as short ones come and go
  *   issue:  so do the n groups that have warps of a scheduler, with the instructions of these warps. A group ends with the last of its warps
  *   alone:  a group ends after the instructions of its longest warp
  * Only ratios of such times are used: those of all SMs over those of some.
@@ -31,6 +32,8 @@ struct spread_groups {
 	uint32_t parts; /* of an SM that do not help one another: its schedulers, or 1 */
 	uint64_t groups, next;
 	double *left;   /* by SM, part and place; negative: nothing is there */
+	bool in_turn;   /* its groups, the oldest first */
+	uint64_t *age;  /* by SM and place: the number of its group */
 	double *now;    /* by SM: of its last change */
 	double *first;  /* by SM: when its next group, or part of one, ends; INFINITY: none is there */
 };
@@ -60,6 +63,7 @@ static void give_group(struct spread_groups *s, uint32_t sm, uint32_t place)
 {
 	if (s->next == s->groups)
 		return;
+	s->age[(size_t)sm * s->places + place] = s->next;
 	uint64_t pattern = pattern_of(s, s->next++);
 	const struct group_work *w = &s->work->pattern[pattern];
 	if (s->over == OVER_SCHEDULERS)
@@ -68,12 +72,23 @@ static void give_group(struct spread_groups *s, uint32_t sm, uint32_t place)
 		*place_of(s, sm, 0, place) = s->over == OVER_SMS ? w->warp_instructions : w->longest;
 }
 
-static double rate_of(const struct spread_groups *s, const double *left)
+/* Of the groups that are in a part of an SM, all the same, or that of the oldest one, which is *oldest; else that is UINT32_MAX. */
+static double rate_of(const struct spread_groups *s, uint32_t sm, const double *left, uint32_t *oldest)
 {
+	const uint64_t *age = &s->age[(size_t)sm * s->places];
 	uint32_t live = 0;
-	for (uint32_t p = 0; p < s->places; p++)
+	*oldest = UINT32_MAX;
+	for (uint32_t p = 0; p < s->places; p++) {
 		live += left[p] >= 0;
-	return s->over != ALONE && live ? 1.0 / live : 1;
+		if (s->in_turn && left[p] >= 0 && (*oldest == UINT32_MAX || age[p] < age[*oldest]))
+			*oldest = p;
+	}
+	return s->over != ALONE && !s->in_turn && live ? 1.0 / live : 1;
+}
+
+static bool goes_on(const double *left, uint32_t place, uint32_t oldest)
+{
+	return left[place] >= 0 && (oldest == UINT32_MAX || place == oldest);
 }
 
 static void find_first(struct spread_groups *s, uint32_t sm)
@@ -81,10 +96,11 @@ static void find_first(struct spread_groups *s, uint32_t sm)
 	double soonest = INFINITY;
 	for (uint32_t part = 0; part < s->parts; part++) {
 		const double *left = place_of(s, sm, part, 0);
-		double least = INFINITY;
+		uint32_t oldest;
+		double least = INFINITY, rate = rate_of(s, sm, left, &oldest);
 		for (uint32_t p = 0; p < s->places; p++)
-			least = left[p] >= 0 ? fmin(least, left[p]) : least;
-		soonest = fmin(soonest, least / rate_of(s, left));
+			least = goes_on(left, p, oldest) ? fmin(least, left[p]) : least;
+		soonest = fmin(soonest, least / rate);
 	}
 	s->first[sm] = s->now[sm] + soonest;
 }
@@ -103,9 +119,10 @@ static void end_group(struct spread_groups *s, uint32_t sm)
 	double cycles = s->first[sm] - s->now[sm], rounding = 1e-9 * s->first[sm];
 	s->now[sm] = s->first[sm];
 	for (uint32_t part = 0; part < s->parts; part++) {
-		double *left = place_of(s, sm, part, 0), done = cycles * rate_of(s, left);
+		uint32_t oldest;
+		double *left = place_of(s, sm, part, 0), done = cycles * rate_of(s, sm, left, &oldest);
 		for (uint32_t p = 0; p < s->places; p++)
-			if (left[p] >= 0)
+			if (goes_on(left, p, oldest))
 				left[p] = left[p] - done > rounding ? left[p] - done : -1;
 	}
 	for (uint32_t p = 0; p < s->places; p++)
@@ -145,12 +162,16 @@ static int find_time(const struct ov_work *work, const struct ov_plan *plan, uin
 	struct spread_groups s = {.work = work, .plan = plan, .over = over, .sms = sms, .places = residency, .groups = plan->groups};
 	s.parts = over == OVER_SCHEDULERS ? work->gpu->schedulers_per_sm : 1;
 	s.left = calloc((size_t)sms * s.parts * residency, sizeof *s.left);
+	enum gpu_scheduler_policy policy = work->gpu->scheduler_policy;
+	s.in_turn = over != ALONE && (policy == GPU_SCHEDULER_gto || policy == GPU_SCHEDULER_oldest);
+	s.age = calloc((size_t)sms * residency, sizeof *s.age);
 	s.now = calloc(sms, sizeof *s.now);
 	s.first = calloc(sms, sizeof *s.first);
-	int rc = s.left && s.now && s.first ? 0 : -ENOMEM;
+	int rc = s.left && s.age && s.now && s.first ? 0 : -ENOMEM;
 	if (!rc)
 		*time = time_of_last(&s);
 	free(s.left);
+	free(s.age);
 	free(s.now);
 	free(s.first);
 	return rc;

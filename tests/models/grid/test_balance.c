@@ -66,6 +66,19 @@ static void groups_go_where_there_is_room(void)
 	CU_ASSERT_DOUBLE_EQUAL(balance_with(2, 1, 1).alone, 60.0 / 50, 1e-9);
 }
 
+/* Two SMs hold two groups each, 40 and 10, and 15 and 15. Where these take turns, the one of 10 ends first, at 20, and that SM gets the last group, of
+ * 20: it ends at 70. Where the oldest goes first, the first group of 15 ends first, and both SMs end at 50. One SM that has the first two has 55 to do. */
+static void the_oldest_group_goes_first(void)
+{
+	static const double lengths[] = {40, 15, 10, 15, 20};
+	make_launch(2, 5, lengths);
+	gpu.scheduler_policy = GPU_SCHEDULER_lrr;
+	CU_ASSERT_DOUBLE_EQUAL(balance_with(2, 1, 2).shared, 70.0 / 55, 1e-9);
+	gpu.scheduler_policy = GPU_SCHEDULER_gto;
+	CU_ASSERT_DOUBLE_EQUAL(balance_with(2, 1, 2).shared, 50.0 / 55, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(balance_with(2, 1, 2).alone, 40.0 / 40, 1e-9);
+}
+
 /* A launch on SMs of two schedulers. A warp of path 0 does 10 instructions, one of path 1 does 30. */
 static void make_warps(uint32_t sms, uint64_t count, uint32_t per_group, const uint32_t *path_of)
 {
@@ -142,6 +155,7 @@ void add_balance_tests(void)
 	TEST(equal_groups_are_balanced);
 	TEST(the_sm_with_the_most_to_do_ends_last);
 	TEST(groups_go_where_there_is_room);
+	TEST(the_oldest_group_goes_first);
 	TEST(the_scheduler_with_the_most_to_do_ends_last);
 	TEST(a_group_stays_until_its_last_warp_ends);
 	TEST(places_take_turns_at_schedulers);
