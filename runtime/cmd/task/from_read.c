@@ -56,10 +56,11 @@ static int add_line(struct recorded_launch *l, const struct sass_line *line)
 		return -ENOMEM;
 	l->lines[l->line_count++] = (struct recorded_line){(uint32_t)at, line->in.mask, l->address_count};
 	l->warps[l->warp_count - 1].lines++;
-	for (uint32_t left = line->in.addresses ? line->in.mask : 0; left; left &= left - 1) {
+	/* If the first line of an instruction had addresses, all of them have some, whatever the file says. */
+	for (uint32_t left = l->instructions[at].memory ? line->in.mask : 0; left; left &= left - 1) {
 		if (!gs_reserve(&l->addresses, l->address_count, &l->address_room, sizeof *l->addresses))
 			return -ENOMEM;
-		l->addresses[l->address_count++] = line->address[__builtin_ctz(left)];
+		l->addresses[l->address_count++] = line->in.addresses ? line->address[__builtin_ctz(left)] : 0;
 	}
 	return 0;
 }
@@ -144,7 +145,7 @@ static int make_tokens(struct recorded_launch *l, struct recorded_warp *w)
 		i += l->pieces[piece - 1].count;
 	}
 	w->tokens = l->token_count - w->first_token;
-	return fold_tokens(l->tokens + w->first_token, w->tokens, &w->tree);
+	return w->tokens ? fold_tokens(l->tokens + w->first_token, w->tokens, &w->tree) : 0;
 }
 
 int recorded_read(const char *path, struct recorded_launch *out, struct gs_error *err)

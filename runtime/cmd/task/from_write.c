@@ -101,9 +101,10 @@ static int take_access(struct recorded_walk *walk, void *ctx)
 	struct recorded_writer *w = t->w;
 	const struct recorded_launch *l = w->launch;
 	const struct recorded_line *line = &l->lines[l->token_lines[t->warp->first_token + walk->token] + t->instruction];
-	const uint64_t *grid = l->header.grid, *block = l->header.block, *addresses = l->addresses + line->address;
+	static const uint64_t none;
+	const uint64_t *grid = l->header.grid, *block = l->header.block, *addresses = line->mask ? l->addresses + line->address : &none;
 	uint32_t rank = 0;
-	if (!t->begin)
+	if (!t->begin && line->mask)
 		t->begin = target_of(w, addresses[0], t->target);
 	t->loops = walk->depth;
 	for (uint32_t left = line->mask; left; left &= left - 1, rank++) {
@@ -121,7 +122,7 @@ static int take_access(struct recorded_walk *walk, void *ctx)
 		for (uint32_t d = 0; d < TASK_LOOPS && d < walk->depth; d++)
 			s->variables[VARIABLE_i0 + d] = walk->turns[d];
 	}
-	write_row(w, addresses, rank, t->begin);
+	write_row(w, addresses, rank, line->mask ? t->begin : 0);
 	return w->rows.failed ? -ENOMEM : 0;
 }
 

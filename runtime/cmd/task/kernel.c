@@ -93,8 +93,8 @@ static int parse_foreign(struct task_parser *p, int32_t *first)
 	struct gs_buf text = {0};
 	int result = p->kernel ? parse_ppt(p, &text) : parse_fail(p, "a piece has operations only");
 	struct task_parser inner = *p;
-	inner.at = text.data;
-	inner.end = text.data + text.len;
+	inner.at = text.data ? text.data : "";
+	inner.end = inner.at + text.len;
 	if (!result)
 		result = parse_body(&inner, first);
 	p->pc = inner.pc;

@@ -189,7 +189,7 @@ static void write_nodes(const struct ppt_kernel *k, const struct recorded_tree *
 
 static bool same_lines(const struct ppt_kernel *k, uint32_t a, uint32_t b)
 {
-	return k->counts[a] == k->counts[b] && !memcmp(k->lines[a], k->lines[b], k->counts[a] * sizeof **k->lines);
+	return k->counts[a] == k->counts[b] && (!k->counts[a] || !memcmp(k->lines[a], k->lines[b], k->counts[a] * sizeof **k->lines));
 }
 
 static int write_kernel(const struct ppt_kernel *k, struct gs_buf *out)
