@@ -84,7 +84,8 @@ ifneq ($(filter . .. / ./,$(O))$(word 2,$(O)),)
 $(error O=$(O): name a folder of its own, without blanks)
 endif
 
-.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-cubin fuzz-sass fuzz-task fuzz-lifter fuzz-profile fuzz-cache install uninstall deb clean help programs cuda-ptx \
+.PHONY: all demo test bench validate sanitize fuzz-annotator fuzz-ptx fuzz-fatbin fuzz-cubin fuzz-sass fuzz-task fuzz-gpu_from fuzz-ppt fuzz-ppt_gpu fuzz-task_from fuzz-topology fuzz-lifter fuzz-profile fuzz-cache \
+	install uninstall deb clean help programs cuda-ptx \
 	setup-demo setup-test setup-validate setup-fuzz
 .DEFAULT_GOAL = all
 
@@ -351,13 +352,22 @@ $(O)/fuzz/sass: $(FUZZ_SASS_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
 
-FUZZ_TASK_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/task_reader.c $(addprefix runtime/cmd/task/,words.c expression.c accesses.c kernel.c parse.c ppt.c addresses.c \
-	execute.c) $(addprefix runtime/cmd/streams/,ranges.c lanes.c windows.c counting.c profile.c survey.c records.c) analysis/sass/opcodes.c $(OBSERVED) \
-	$(wildcard analysis/graph/*.c analysis/builtins/*.c runtime/process/thread.c runtime/config/log.c runtime/format/profile_file.c) $(PTX_READER) models/code/code.c $(BASE))
+# Readers of commands, with all that the command has.
+FUZZ_CMD_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(filter-out $(O)/%,$(CMD))) $(patsubst $(O)/%.c,$(O)/obj/%.o,$(filter $(O)/%,$(CMD)))
+$(O)/fuzz/obj/runtime/cmd/main.o: FUZZ_FLAGS += -Dmain=command_main
 
-$(O)/fuzz/task: $(FUZZ_TASK_OBJ)
+$(O)/fuzz/task: $(O)/fuzz/obj/tests/fuzz/task_reader.o $(FUZZ_CMD_OBJ)
 	$(SAY) LINK $@
-	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lzstd -lm
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -ljansson -lzstd -ldl -lm
+
+$(O)/fuzz/files: $(O)/fuzz/obj/tests/fuzz/files.o $(FUZZ_CMD_OBJ)
+	$(SAY) LINK $@
+	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -ljansson -lzstd -ldl -lm
+
+# The program's name says which command it is of.
+FUZZ_FILES = gpu_from ppt ppt_gpu task_from topology
+$(addprefix $(O)/fuzz/,$(FUZZ_FILES)): $(O)/fuzz/files
+	$(QUIET)ln -f $< $@
 
 # What gpusim-cc does with a CUDA module: reader, lifter, and the tables that it writes. No LLVM is needed.
 FUZZ_LIFTER_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/lifter.c $(addprefix runtime/cc/,lifted.c lifted_tables.c lifted_targets.c options.c assemble.c) \
@@ -523,6 +533,14 @@ fuzz-sass: setup-fuzz
 	mkdir -p $(O)/fuzz/sass-corpus $(O)/fuzz/sass-found
 	$(O)/fuzz/sass -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=16384 -artifact_prefix=$(O)/fuzz/sass-found/ \
 		-print_final_stats=1 $(O)/fuzz/sass-corpus tests/fuzz/sass
+
+# Configurations of simulators that tests have are seeds, too.
+$(addprefix fuzz-,$(FUZZ_FILES)): fuzz-%: setup-fuzz
+	@$(MAKE) --no-print-directory -j$(JOBS) $(O)/fuzz/$*
+	mkdir -p $(O)/fuzz/$*-corpus $(O)/fuzz/$*-found
+	[ $* != gpu_from ] || for d in tests/command/configs/*; do for f in $$d/*; do echo "=== $$(basename $$f)"; cat $$f; done >$(O)/fuzz/$*-corpus/$$(basename $$d); done
+	$(O)/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=16384 -close_fd_mask=3 \
+		-artifact_prefix=$(O)/fuzz/$*-found/ -print_final_stats=1 $(O)/fuzz/$*-corpus tests/fuzz/$*
 
 # The PTX of our own CUDA kernels is the seed.
 fuzz-lifter: setup-fuzz
