@@ -1,6 +1,7 @@
 /* Rules of the SM: residency, schedulers, fetching, registers, operand collectors and units. */
 #include "runtime/cmd/gpu_from/gpu_from.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static void residency(struct from *f)
 	from_list(f, CONFIG_THREADS, threads, 2, 2);
 	double warp = threads[1] >= 1 ? threads[1] : 1;
 	from_put(f, "warp_size", threads[1], CONFIG_THREADS, "%s", "");
-	from_put(f, "max_warps_per_sm", (double)(uint64_t)(threads[0] / warp), CONFIG_THREADS, "threads / threads of a warp");
+	from_put(f, "max_warps_per_sm", trunc(threads[0] / warp), CONFIG_THREADS, "threads / threads of a warp");
 	if (threads[0] < most)
 		from_put(f, "max_threads_per_block", threads[0], CONFIG_THREADS, "all threads of an SM");
 	from_put(f, "max_blocks_per_sm", from_number(f, CONFIG_BLOCKS), CONFIG_BLOCKS, "%s", "");

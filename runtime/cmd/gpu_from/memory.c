@@ -15,6 +15,7 @@
 #include "runtime/cmd/gpu_from/gpu_from.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static void l1_size(struct from *f, const struct from_cache *c)
 	if (adaptive && unified <= 0)
 		unified = own + from_number(f, CONFIG_SHARED);
 	if (adaptive && set > 0 && unified >= set) {
-		double ways = (double)(uint64_t)(unified / set);
+		double ways = trunc(unified / set);
 		from_put(f, "l1_bytes", set * ways, from_has(f, CONFIG_L1_UNIFIED) ? CONFIG_L1_UNIFIED : CONFIG_L1, "with shared memory, in whole ways");
 		from_put(f, "l1_ways", ways, CONFIG_L1, "of all that L1 and shared memory have");
 		from_put(f, "l1_shared_bytes", unified, from_has(f, CONFIG_L1_UNIFIED) ? CONFIG_L1_UNIFIED : CONFIG_L1, "with shared memory");
@@ -154,7 +155,7 @@ static void l2(struct from *f)
 	from_put(f, "l2_set_hash", c.index != 'L', CONFIG_L2, "index %c", c.index);
 	from_put(f, "l2_mshrs", c.mshrs, CONFIG_L2, "%s", "");
 	from_put(f, "l2_mshr_merges", c.merges, CONFIG_L2, "%s", "");
-	from_put(f, "l2_slice_bytes", (double)(uint64_t)((c.port > 0 ? c.port : c.line) * clock_ratio(f, 2)), CONFIG_L2, "its port, at L2's clock");
+	from_put(f, "l2_slice_bytes", trunc((c.port > 0 ? c.port : c.line) * clock_ratio(f, 2)), CONFIG_L2, "its port, at L2's clock");
 }
 
 enum timing { BANKS, CCD, RRD, RCD, RAS, RP, RC, CL, WL, CDLR, TIMINGS = 14 };
@@ -264,9 +265,9 @@ static void constants(struct from *f)
 		return;
 	from_put(f, "icache_bytes", i.sets * i.line * i.ways, CONFIG_ICACHE, "sets * line * ways");
 	from_put(f, "icache_ways", i.ways, CONFIG_ICACHE, "%s", "");
-	from_put(f, "icache_line_instructions", (double)(uint64_t)(i.line / GPU_INSTRUCTION_BYTES), CONFIG_ICACHE, "8 bytes per PTX instruction");
+	from_put(f, "icache_line_instructions", trunc(i.line / GPU_INSTRUCTION_BYTES), CONFIG_ICACHE, "8 bytes per PTX instruction");
 	from_put(f, "icache_miss_cycles", 1, CONFIG_ICACHE, "measured in GPGPU-Sim 4 with perfect memory");
-	from_put(f, "icache_cold_cycles", (double)(uint64_t)memory, CONFIG_ICACHE, "from DRAM, without L1");
+	from_put(f, "icache_cold_cycles", trunc(memory), CONFIG_ICACHE, "from DRAM, without L1");
 }
 
 void from_memory(struct from *f)
