@@ -67,9 +67,9 @@ static uint32_t our_registers(const struct ptx_function *f, const char *arch)
 /* Reads the assembler's output: "Compiling entry function 'NAME' ...", then "Used N registers". */
 static void read_ptxas(const char *ptxas, const char *file, size_t target)
 {
-	char command[8192], line[1024], kernel[NAME_SIZE] = "";
+	char command[16384], line[1024], kernel[NAME_SIZE] = "";
 	uint32_t registers;
-	snprintf(command, sizeof command, "'%s' -v -arch=%s -o /dev/null '%s' 2>&1", ptxas, targets[target].arch, file);
+	snprintf(command, sizeof command, "'%s' -v -arch=%s -o '%s.cubin' '%s' 2>&1; rm -f '%s.cubin'", ptxas, targets[target].arch, file, file, file); /* it would replace /dev/null */
 	FILE *out = popen(command, "r");
 	check(out != NULL, "popen");
 	while (fgets(line, sizeof line, out)) {
