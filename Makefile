@@ -356,11 +356,11 @@ $(O)/fuzz/sass: $(FUZZ_SASS_OBJ)
 FUZZ_CMD_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,$(filter-out $(O)/%,$(CMD))) $(patsubst $(O)/%.c,$(O)/obj/%.o,$(filter $(O)/%,$(CMD)))
 $(O)/fuzz/obj/runtime/cmd/main.o: FUZZ_FLAGS += -Dmain=command_main
 
-$(O)/fuzz/task: $(O)/fuzz/obj/tests/fuzz/task_reader.o $(FUZZ_CMD_OBJ)
+$(O)/fuzz/task: $(O)/fuzz/obj/tests/fuzz/task_reader.o $(O)/fuzz/obj/tests/fuzz/task_list.o $(FUZZ_CMD_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -ljansson -lzstd -ldl -lm
 
-$(O)/fuzz/files: $(O)/fuzz/obj/tests/fuzz/files.o $(FUZZ_CMD_OBJ)
+$(O)/fuzz/files: $(O)/fuzz/obj/tests/fuzz/files.o $(O)/fuzz/obj/tests/fuzz/task_list.o $(FUZZ_CMD_OBJ)
 	$(SAY) LINK $@
 	$(QUIET)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -ljansson -lzstd -ldl -lm
 

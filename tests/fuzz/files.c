@@ -7,6 +7,7 @@
 #include "runtime/cmd/task/from.h"
 #include "runtime/cmd/task/ppt_gpu.h"
 #include "runtime/timeline/topology.h"
+#include "tests/fuzz/task_list.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -20,7 +21,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define SEPARATOR "=== "
-enum { MOST_FILES = 16, MOST_LINES = 20000, GPUS = 8 };
+enum { MOST_FILES = 16, GPUS = 8 };
 
 static void run_gpu_from(char *folder);
 static void run_ppt(char *folder);
@@ -43,39 +44,12 @@ static void run_gpu_from(char *folder)
 	cmd_gpu_from(2, argv);
 }
 
-static void carry_out(const struct task_launch *launch)
-{
-	const struct sass_header *header;
-	struct sass_part part;
-	struct gs_error err;
-	void *stream = NULL;
-	if (!task_stream_kind.open(launch, &stream, &header, &err))
-		for (int n = 0; n < MOST_LINES && task_stream_kind.next(stream, &part, &err) > SASS_ITEM_END;)
-			n++;
-	task_stream_kind.close(stream);
-}
-
-/* Lists are carried out as far as fuzz/task does. path: where files that they name are looked for. */
-static void run_list(const char *path, const struct gs_buf *text)
-{
-	struct task_list list = {0};
-	struct import_job job = {.trace_items = 256, .trace_bytes = 1 << 20, .counter_bytes = 1 << 16};
-	struct gs_error err;
-	if (!task_parse(path, text->data ? text->data : "", text->len, &list, &err))
-		for (size_t i = 0; i < list.kernel_count; i++) {
-			struct task_launch launch;
-			task_launch_begin(&launch, &list, &list.kernels[i], &job);
-			carry_out(&launch);
-		}
-	task_free(&list);
-}
-
 static void run_ppt_gpu(char *folder)
 {
 	struct gs_buf text = {0};
 	struct gs_error err;
 	if (!ppt_gpu_list(folder, &text, &err))
-		run_list(folder, &text);
+		fuzz_task_list(folder, text.data ? text.data : "", text.len);
 	gs_buf_free(&text);
 }
 
@@ -86,7 +60,7 @@ static void run_ppt(char *folder)
 	char path[128];
 	snprintf(path, sizeof path, "%s/list.task", folder);
 	if (!gs_read_regular_file(path, &text, &err))
-		run_list(path, &text);
+		fuzz_task_list(path, text.data ? text.data : "", text.len);
 	gs_buf_free(&text);
 }
 
