@@ -305,6 +305,34 @@ static void test_descriptions_compare(void)
 	CU_ASSERT(h100.dram_latency >= measured.dram_latency && h100.sfu_latency == measured.sfu_latency && h100.shared_latency == measured.shared_latency);
 }
 
+/*
+ * Energies that were not measured on a chip: the H200's by what TSMC says of a process (0.7 from 7 to 5 nm, 0.6 from 10 to 7, 0.889 from 12 to 10), and DRAM's by
+ * what Micron says of a bit (7.5 pJ of GDDR6 and 7.25 of GDDR6X, 6.0 of HBM2E).
+ */
+static void test_energies_by_rule(void)
+{
+	static const struct {
+		const char *name;
+		double process, dram, board_w;
+	} chips[] = {{"rtx2060", 2.6784, 1.25, 160}, {"t4", 2.6784, 1.25, 70},       {"a100", 1.42857, 1, 400},    {"rtx3070", 1.42857, 1.25, 220},
+	             {"rtx3090", 1.42857, 1.2083, 350}, {"a10", 1.42857, 1.25, 150}, {"rtx4090", 1, 1.2083, 450}, {"l40s", 1, 1.25, 350},
+	             {"rtx5090", 1, 1.2083, 575},       {"h100", 1, 1, 700},         {"gb200", 1, 1, 1200}};
+	struct gpu measured = shipped("h200"), v100 = shipped("v100");
+	for (size_t i = 0; i < GS_ARRAY_LEN(chips); i++) {
+		struct gpu gpu = shipped(chips[i].name);
+		const double *first = &measured.energy_fma_nj, *of = &gpu.energy_fma_nj; /* to energy_l2_pj, in the order of the table of keys */
+		for (long k = 0; k <= &measured.energy_l2_pj - first; k++)
+			CU_ASSERT_DOUBLE_EQUAL(of[k] / first[k], chips[i].process, 0.002);
+		CU_ASSERT_DOUBLE_EQUAL(gpu.energy_sm_w / measured.energy_sm_w, chips[i].process, 0.002);
+		CU_ASSERT_DOUBLE_EQUAL(gpu.energy_dram_pj / measured.energy_dram_pj, chips[i].dram, 0.001);
+		CU_ASSERT_DOUBLE_EQUAL(gpu.energy_idle_w, measured.energy_idle_w * chips[i].board_w / 700, 0.06);
+		CU_ASSERT(!gpu.energy_validated);
+	}
+	CU_ASSERT_DOUBLE_EQUAL(v100.energy_idle_w, 32.3 + 80 * 0.28, 0.01);
+	CU_ASSERT_DOUBLE_EQUAL(v100.energy_fma_nj / measured.energy_fma_nj, 2.6784, 0.002);
+	CU_ASSERT(shipped("qv100").energy_idle_w == 0 && shipped("orin").energy_idle_w == 0);
+}
+
 static void check_value(const struct gpu *gpu, const char *key, const char *expected)
 {
 	char value[64];
@@ -492,6 +520,7 @@ void add_gpu_tests(void)
 	CU_add_test(s, "titles tell descriptions apart", test_titles_differ);
 	CU_add_test(s, "descriptions have the published peaks", test_published_peaks);
 	CU_add_test(s, "descriptions compare", test_descriptions_compare);
+	CU_add_test(s, "energies that were not measured follow a rule", test_energies_by_rule);
 	CU_add_test(s, "values are formatted as a description has them", test_format);
 	CU_add_test(s, "a decimal comma in the locale changes nothing", test_locale);
 	CU_add_test(s, "occupancy is limited by warps, blocks, registers or shared memory", test_occupancy);
