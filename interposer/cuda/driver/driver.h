@@ -92,6 +92,7 @@ int copy_rows(const struct driver_copy2d *c, bool synchronous, void *stream);
 /* From the device of one context to that of another. */
 int copy_between(void *to, const struct driver_context *to_context, const void *from, const struct driver_context *from_context, size_t bytes, bool synchronous, void *stream);
 int copy_box(const struct driver_copy3d *c, bool synchronous, void *stream);
+int copy_box_between(const struct driver_copy3d *c, bool synchronous, void *stream); /* has contexts where others have reserved words */
 int fill_units(void *to, size_t pitch, unsigned value, unsigned unit, size_t width, size_t height, bool synchronous, void *stream);
 int allocation_range(void **begin, size_t *bytes, const void *address);
 int pointer_attribute(void *value, int attribute, const void *address);

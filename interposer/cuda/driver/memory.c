@@ -80,6 +80,23 @@ int copy_between(void *to, const struct driver_context *to_context, const void *
 	return synchronous ? hook_cudaMemcpyPeer(to, to_device, from, from_device, bytes, stream) : hook_cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream);
 }
 
+/* Memory of an array, or of the host, belongs to no context here. */
+static bool takes_context(struct driver_side3d *s)
+{
+	bool known = (s->kind != KIND_DEVICE && s->kind != KIND_UNIFIED) || context_device(s->reserved) >= 0;
+	s->reserved = NULL;
+	return known;
+}
+
+int copy_box_between(const struct driver_copy3d *c, bool synchronous, void *stream)
+{
+	if (!c)
+		return cudaErrorInvalidValue;
+	struct driver_copy3d box = *c;
+	bool from = takes_context(&box.from), to = takes_context(&box.to);
+	return from && to ? copy_box(&box, synchronous, stream) : cudaErrorDeviceUninitialized;
+}
+
 /* ---- fills ---- */
 
 int fill_units(void *to, size_t pitch, unsigned value, unsigned unit, size_t width, size_t height, bool synchronous, void *stream)

@@ -20,6 +20,32 @@ static void access_is_per_direction(void *first, void *second)
 	EXPECT(CU(cuCtxDisablePeerAccess, void *)(first), NOT_ENABLED);
 }
 
+/* 16 rows of 64 bytes, of planes of 16 rows: the second half of the rows of 128 bytes in a, to the begin of b. */
+static void boxes_have_contexts(address a, void *first, address b, void *second, const unsigned char *sent)
+{
+	struct side {
+		size_t x, y, z, level;
+		int kind;
+		const void *host;
+		address device;
+		void *array, *context;
+		size_t pitch, height;
+	};
+	struct {
+		struct side from, to;
+		size_t width, height, depth;
+	} box = {{.x = 64, .kind = 2, .device = a, .context = first, .pitch = 128, .height = 16},
+	         {.kind = 2, .device = b, .context = second, .pitch = 64, .height = 16}, 64, 16, 2};
+	unsigned char rows[2 * 16 * 64];
+	GOOD(CU(cuMemcpy3DPeer, const void *)(&box));
+	GOOD(CU(cuMemcpyDtoH_v2, void *, address, size_t)(rows, b, sizeof rows));
+	for (int row = 0; row < 32; row++)
+		EXPECT(memcmp(rows + 64 * row, sent + 128 * row + 64, 64), 0);
+	box.from.context = NULL;
+	EXPECT(CU(cuMemcpy3DPeer, const void *)(&box), INVALID_CONTEXT);
+	EXPECT(CU(cuMemcpy3DPeerAsync, const void *, void *)(&box, NULL), INVALID_CONTEXT);
+}
+
 int main(void)
 {
 	static unsigned char sent[BYTES], received[BYTES];
@@ -43,5 +69,6 @@ int main(void)
 	GOOD(CU(cuStreamSynchronize, void *)(stream));
 	GOOD(CU(cuMemcpyDtoH_v2, void *, address, size_t)(received, a, BYTES));
 	EXPECT(memcmp(sent, received, BYTES), 0);
+	boxes_have_contexts(a, first, b, second, sent);
 	return verdict();
 }

@@ -81,7 +81,7 @@ check "memory that the driver maps, pools and textures" driver_memory
 driver_peers() {
 	$cc -o "$work/driver_peers" "$root/tests/cuda/api/driver_peers.c" -ldl &&
 		LD_LIBRARY_PATH=$build/cuda/driver GPUSIM_DEVICES=2 GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/peers passes "$work/driver_peers" &&
-		[ "$(jq -c '[.timeline.commands[] | select(.kind == "peer") | .size_bytes]' "$work/peers.json")" = '[65536,65536]' ]
+		[ "$(jq -c '[.timeline.commands[] | select(.kind == "peer") | .size_bytes]' "$work/peers.json")" = '[65536,65536,2048]' ]
 }
 check "copies between devices by the driver" driver_peers
 texture_references() {
