@@ -370,7 +370,7 @@ $(addprefix $(O)/fuzz/,$(FUZZ_FILES)): $(O)/fuzz/files
 	$(QUIET)ln -f $< $@
 
 # What gpusim-cc does with a CUDA module: reader, lifter, and the tables that it writes. No LLVM is needed.
-FUZZ_LIFTER_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/lifter.c $(addprefix runtime/cc/,lifted.c lifted_tables.c lifted_targets.c options.c assemble.c) \
+FUZZ_LIFTER_OBJ = $(patsubst %.c,$(O)/fuzz/obj/%.o,tests/fuzz/lifter.c $(addprefix runtime/cc/,lifted.c lifted_tables.c lifted_targets.c options.c assemble.c own_code.c) \
 	$(wildcard analysis/mapping/*.c analysis/machine/*.c annotator/count/*.c annotator/lift/*.c annotator/opcodes/*.c analysis/assembled/*.c) $(PTX) models/code/code.c $(BASE)) \
 	$(O)/obj/builtin_annotator.o $(O)/obj/builtin_lift.o
 

@@ -13,6 +13,7 @@
  * an instruction that counts a barrier up writes one, and an instruction that waits for the barrier waits for it. One more register stands for
  * stalls: an instruction that makes the next one wait writes it for so many cycles (code_instruction.stall).
  *
+ *   analysis/assembled/same.c    whether the program's own machine code is what the assembler makes of its PTX
  *   analysis/assembled/flow.c    blocks of the machine code, the ways between them, and their loops
  *   analysis/assembled/copies.c  unrolled loops and copies
  *   analysis/assembled/blocks.c  whose block each is
@@ -56,6 +57,10 @@ struct assembled_kernel {
  */
 int assembled_apply(const struct ptx_function *ptx, const struct cubin *cubin, const struct cubin_code *sass, struct kernel_code *code,
                     struct gs_error *why);
+
+/* same.c: whether two are the same instructions: then the table of lines of one serves the other. Operands and control fields may differ, since what a linker fills
+ * in does. */
+bool assembled_same(unsigned arch, const struct cubin_code *a, const struct cubin_code *b);
 
 /* flow.c */
 int assembled_flow(struct assembled_kernel *k, struct gs_error *why);

@@ -1,4 +1,4 @@
-/* Which PTX a target takes. */
+/* Which PTX and which machine code a target takes. */
 #include "analysis/fatbin/fatbin.h"
 
 #include <ctype.h>
@@ -102,4 +102,18 @@ int fatbin_choose(const struct fatbin *f, uint32_t arch, struct gs_buf *ptx, str
 	if (!c.fitting)
 		gs_buf_printf(note, "the kernels have PTX for sm_%u, which is not for sm_%u: it is modelled as if it were", c.lowest->arch, arch);
 	return unpack_ptx(c.fitting ? c.fitting : c.lowest, ptx, err);
+}
+
+int fatbin_choose_code(const struct fatbin *f, uint32_t arch, struct gs_buf *cubin, struct gs_error *err)
+{
+	const struct fatbin_image *chosen = NULL;
+	for (size_t i = 0; i < f->count; i++) {
+		const struct fatbin_image *image = &f->images[i];
+		char suffix = suffix_by_flags(image);
+		if (image->kind != FATBIN_ELF || image->arch / 10 != arch / 10 || !runs_on(image->arch, suffix, arch))
+			continue;
+		if (!chosen || image->arch > chosen->arch || (image->arch == chosen->arch && suffix))
+			chosen = image;
+	}
+	return chosen ? fatbin_unpack(chosen, cubin, err) : gs_fail(err, ENOENT, "there is no machine code for sm_%u", arch);
 }

@@ -1,5 +1,5 @@
 /*
- * fatbin: the images of a fat binary, and the PTX that a target takes. Start reading here.
+ * fatbin: the images of a fat binary, and the PTX and the machine code that a target takes. Start reading here.
  */
 #ifndef GPUSIM_ANALYSIS_FATBIN_FATBIN_H
 #define GPUSIM_ANALYSIS_FATBIN_FATBIN_H
@@ -38,6 +38,10 @@ int fatbin_unpack(const struct fatbin_image *image, struct gs_buf *out, struct g
  * its family. Where there is no such PTX, it is that of the lowest architecture, and *note says so in one line; else *note is empty.
  * -ENOENT: there is no PTX; *err says what there is, and how to compile. */
 int fatbin_choose(const struct fatbin *f, uint32_t arch, struct gs_buf *ptx, struct gs_buf *note, struct gs_error *err);
+
+/* The machine code for a target, as a driver chooses it: of the same major architecture, the highest not above the target's. That of sm_90a is
+ * only for sm_90. -ENOENT: there is none. */
+int fatbin_choose_code(const struct fatbin *f, uint32_t arch, struct gs_buf *cubin, struct gs_error *err);
 
 /* The number of an architecture: 90 of "sm_90a:vendor". 0: it has none. */
 uint32_t fatbin_arch(const char *name);

@@ -193,7 +193,7 @@ struct kernel_code {
 	uint32_t local_bytes;  /* private arrays and spills, per thread */
 	uint32_t counter_count; /* source counters: the terms' lower indices; source blocks come first among them */
 	uint32_t site_count;    /* of the source's sites, which instructions name */
-	uint32_t assembled;     /* 1: `machine`, or, where there is none, `code`, is what an assembler made; registers have the numbers of the machine's */
+	uint32_t assembled;     /* 1, or 2 if the program brought it: `machine`, or, where there is none, `code`, is what an assembler made; registers have the machine's numbers */
 
 	struct code_instruction *code;
 	uint16_t *operands;

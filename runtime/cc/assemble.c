@@ -135,19 +135,56 @@ void assembled_module_free(struct assembled_module *a)
 	gs_buf_free(&a->bytes);
 }
 
-void assemble_kernel(const struct assembled_module *a, const struct ptx_module *module, const char *kernel, const char *target, bool final,
+/* ---- kernels ---- */
+
+struct machine_kernel {
+	const struct ptx_function *function;
+	const struct cubin *cubin, *own_cubin;
+	const struct cubin_code *sass, *own; /* the assembler's and the program's; NULL: there is none */
+};
+
+/* The program's own code has no table of lines. Where the assembler makes the same of the PTX, that one's serves. */
+static int apply_own(const struct machine_kernel *k, struct kernel_code *code, struct gs_error *why)
+{
+	struct cubin_code own = *k->own;
+	if (!own.lines && k->sass && k->cubin->arch == k->own_cubin->arch && assembled_same(k->cubin->arch, k->sass, k->own))
+		own.lines = k->sass->lines;
+	int result = assembled_apply(k->function, k->own_cubin, &own, code, why);
+	if (!result)
+		code->assembled = 2;
+	return result;
+}
+
+/* Returns what the code is (protocol.h), or NULL: it is as it was. */
+static const char *apply_machine(const struct machine_kernel *k, struct kernel_code *code, struct gs_error *why)
+{
+	if (!k->function || (!k->sass && !k->own)) {
+		gs_fail(why, ENOENT, "the machine code has no kernel of that name");
+		return NULL;
+	}
+	if (k->own && !apply_own(k, code, why))
+		return "program";
+	if (k->sass && !assembled_apply(k->function, k->cubin, k->sass, code, why))
+		return "machine";
+	return NULL;
+}
+
+void assemble_kernel(const struct assembled_module *a, const struct own_code *own, const struct ptx_module *module, const char *kernel, const char *target,
                      struct kernel_code *code, struct gs_buf *section)
 {
 	struct gs_error why = a->why;
-	const struct ptx_function *f = ptx_find(module, kernel);
-	const struct cubin_code *sass = a->there ? cubin_find(&a->cubin, kernel) : NULL;
-	if (!target_is_assembled(target))
-		return;
-	if (a->there && (!f || !sass))
-		gs_fail(&why, ENOENT, "the machine code has no kernel of that name");
-	else if (a->there && !assembled_apply(f, &a->cubin, sass, code, &why))
-		*why.text = 0;
-	else if (a->there && final && sass->registers)
-		code->registers = sass->registers;
-	gs_buf_printf(section, *why.text ? "code %s selected %.*s\n" : "code %s machine%.*s\n", kernel, (int)strcspn(why.text, "\n"), why.text);
+	struct machine_kernel k = {.function = ptx_find(module, kernel), .cubin = &a->cubin, .sass = a->there ? cubin_find(&a->cubin, kernel) : NULL};
+	k.own = own ? own_code_find(own, kernel, &k.own_cubin) : NULL;
+	const struct cubin_code *taken = k.own ? k.own : k.sass;
+	if (target_is_assembled(target)) {
+		const char *what = a->there || k.own ? apply_machine(&k, code, &why) : NULL;
+		if (what)
+			gs_buf_printf(section, "code %s %s\n", kernel, what);
+		else
+			gs_buf_printf(section, "code %s selected %.*s\n", kernel, (int)strcspn(why.text, "\n"), why.text);
+	}
+	if (own && taken && taken->registers) {
+		code->registers = taken->registers;
+		code->shared_bytes = taken->shared_bytes;
+	}
 }

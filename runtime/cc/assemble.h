@@ -1,9 +1,9 @@
-/* The machine code of a target, by NVIDIA's assembler where that is found. */
+/* The machine code of a target: what a program has itself, or what NVIDIA's assembler makes of its PTX where that is found. */
 #ifndef GPUSIM_RUNTIME_CC_ASSEMBLE_H
 #define GPUSIM_RUNTIME_CC_ASSEMBLE_H
 
 #include "analysis/ptx/ptx.h"
-#include "analysis/sass/cubin.h"
+#include "runtime/cc/own_code.h"
 
 struct assembled_module {
 	struct gs_buf bytes;
@@ -15,9 +15,12 @@ struct assembled_module {
 /* Assembles PTX, with or without probes, for a target (target_name.h). Does nothing for a target that does not want it. */
 void assemble(const char *ptx, size_t length, const struct ptx_module *module, const char *target, struct assembled_module *out);
 void assembled_module_free(struct assembled_module *a);
-/* Gives the kernel's code the machine code, where that fits. final: the PTX is what the target's driver assembles, so that registers are those of the
- * machine code also where the rest does not fit. `section` is a section "target" and gets a line with what was used: see protocol.h. */
-void assemble_kernel(const struct assembled_module *a, const struct ptx_module *module, const char *kernel, const char *target, bool final,
+/*
+ * Gives the kernel's code the machine code, where that fits: the program's own, else the assembler's. own: NULL for PTX that no driver assembles as it is (OpenCL's, from
+ * clang); else registers and shared memory are those of the machine code also where the rest does not fit, and those of the program's own even where the target wants
+ * selected code. `section` is a section "target" and gets a line with what was used: see protocol.h.
+ */
+void assemble_kernel(const struct assembled_module *a, const struct own_code *own, const struct ptx_module *module, const char *kernel, const char *target,
                      struct kernel_code *code, struct gs_buf *section);
 
 #endif

@@ -1,7 +1,6 @@
 /* Makes the result for a CUDA module: chooses its PTX, lifts it, and describes it. */
 #include "runtime/cc/lifted.h"
 
-#include "analysis/fatbin/fatbin.h"
 #include "annotator/count/count.h"
 #include "runtime/base/tool.h"
 #include "runtime/cc/options.h"
@@ -15,6 +14,7 @@ static const char host_options[] = "-w -cl-fp32-correctly-rounded-divide-sqrt";
 
 struct module_work {
 	struct words archs;
+	struct fatbin image; /* in the request */
 	struct gs_buf ptx;
 	struct gs_buf own; /* the PTX as it was, if the other has been changed for lifting */
 	struct ptx_module *module;
@@ -54,15 +54,15 @@ static int choose_parts(const struct fatbin *f, uint32_t arch, struct gs_buf *te
 static int choose_ptx(struct module_work *w, const struct gs_section *image, struct gs_pack *result, const char **stage,
                       struct gs_error *err)
 {
-	struct fatbin f;
+	struct fatbin *f = &w->image;
 	struct gs_buf note = {0};
 	size_t count = 0;
-	int failed = fatbin_read(image->data, image->len, &f, err);
-	struct gs_buf *texts = failed ? NULL : calloc(f.count + 1, sizeof *texts);
+	int failed = fatbin_read(image->data, image->len, f, err);
+	struct gs_buf *texts = failed ? NULL : calloc(f->count + 1, sizeof *texts);
 	if (!failed && !texts)
 		failed = gs_fail(err, ENOMEM, "out of memory");
 	if (!failed)
-		failed = choose_parts(&f, fatbin_arch(w->archs.count ? w->archs.items[0] : ""), texts, &count, &note, err);
+		failed = choose_parts(f, fatbin_arch(w->archs.count ? w->archs.items[0] : ""), texts, &count, &note, err);
 	if (!failed && count == 1) {
 		w->ptx = texts[0];
 		texts[0] = (struct gs_buf){0};
@@ -72,10 +72,8 @@ static int choose_ptx(struct module_work *w, const struct gs_section *image, str
 	*stage = stage_of(failed);
 	if (!failed && note.len)
 		gs_pack_puts(result, "note", note.data);
-	for (size_t i = 0; texts && i < f.count; i++)
+	for (size_t i = 0; texts && i < f->count; i++)
 		gs_buf_free(&texts[i]);
-	if (texts)
-		fatbin_free(&f);
 	free(texts);
 	gs_buf_free(&note);
 	return failed;
@@ -168,7 +166,7 @@ static int do_request(struct module_work *w, const struct gs_pack *request, stru
 	if (failed)
 		return failed;
 	lifted_write_tables(w->lifted, result);
-	return lifted_write_targets(w->lifted, w->archs.items, w->archs.count, &w->ptx, result, err);
+	return lifted_write_targets(w->lifted, w->archs.items, w->archs.count, &w->ptx, &w->image, result, err);
 }
 
 int lifted_request(const struct gs_pack *request, struct gs_pack *result, const char **stage, struct gs_error *err)
@@ -180,5 +178,6 @@ int lifted_request(const struct gs_pack *request, struct gs_pack *result, const 
 	gs_buf_free(&w.ptx);
 	gs_buf_free(&w.own);
 	words_free(&w.archs);
+	fatbin_free(&w.image);
 	return failed;
 }

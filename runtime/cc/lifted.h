@@ -2,6 +2,7 @@
 #ifndef GPUSIM_RUNTIME_CC_LIFTED_H
 #define GPUSIM_RUNTIME_CC_LIFTED_H
 
+#include "analysis/fatbin/fatbin.h"
 #include "analysis/mapping/mapping.h"
 #include "annotator/lift/lift.h"
 
@@ -12,8 +13,8 @@ int lifted_request(const struct gs_pack *request, struct gs_pack *result, const 
  * (lifted, image). */
 void lifted_write_tables(const struct lifted *l, struct gs_pack *result);
 
-/* lifted_targets.c: the sections target, code and ptx, for every target. */
-int lifted_write_targets(const struct lifted *l, char *const *archs, size_t count, const struct gs_buf *ptx, struct gs_pack *result,
-                         struct gs_error *err);
+/* lifted_targets.c: the sections target, code and ptx, for every target. image: what the PTX is from, which may have machine code as well. */
+int lifted_write_targets(const struct lifted *l, char *const *archs, size_t count, const struct gs_buf *ptx, const struct fatbin *image,
+                         struct gs_pack *result, struct gs_error *err);
 
 #endif

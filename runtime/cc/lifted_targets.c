@@ -90,7 +90,7 @@ static int make_code(const struct counted *c, const struct lifted *l, const stru
 }
 
 static void write_kernel(const struct counted *c, const struct lifted *l, const struct lift_kernel *k, const char *target,
-                         const struct assembled_module *machine, struct gs_buf *section, struct gs_pack *result)
+                         const struct assembled_module *machine, const struct own_code *own, struct gs_buf *section, struct gs_pack *result)
 {
 	struct kernel_code *code = NULL;
 	struct gs_error err = {""};
@@ -99,7 +99,7 @@ static void write_kernel(const struct counted *c, const struct lifted *l, const 
 		gs_buf_printf(section, "kernel %s failure %.*s\n", k->name, (int)strcspn(err.text, "\n"), err.text);
 		return;
 	}
-	assemble_kernel(machine, l->module, k->name, target, true, code, section);
+	assemble_kernel(machine, own, l->module, k->name, target, code, section);
 	gs_buf_printf(section, "kernel %s instructions=%u shared_bytes=%u registers=%u\n", k->name, code->instructions, code->shared_bytes,
 	              code->registers);
 	gs_buf_printf(&bytes, "%s %s\n", target, k->name);
@@ -110,8 +110,8 @@ static void write_kernel(const struct counted *c, const struct lifted *l, const 
 	code_free(code);
 }
 
-int lifted_write_targets(const struct lifted *l, char *const *archs, size_t count, const struct gs_buf *ptx, struct gs_pack *result,
-                         struct gs_error *err)
+int lifted_write_targets(const struct lifted *l, char *const *archs, size_t count, const struct gs_buf *ptx, const struct fatbin *image,
+                         struct gs_pack *result, struct gs_error *err)
 {
 	struct counted c;
 	int failed = counted_make(&c, l, err);
@@ -120,10 +120,13 @@ int lifted_write_targets(const struct lifted *l, char *const *archs, size_t coun
 	for (size_t t = 0; t < count; t++) {
 		struct gs_buf section = {0};
 		struct assembled_module machine;
+		struct own_code own;
 		assemble(ptx->data, ptx->len, l->module, archs[t], &machine);
+		own_code_read(image, archs[t], &own);
 		gs_buf_printf(&section, "%s\n", archs[t]);
 		for (uint32_t i = 0; i < l->kernel_count; i++)
-			write_kernel(&c, l, &l->kernels[i], archs[t], &machine, &section, result);
+			write_kernel(&c, l, &l->kernels[i], archs[t], &machine, &own, &section, result);
+		own_code_free(&own);
 		assembled_module_free(&machine);
 		gs_pack_add(result, "target", section.data, section.len);
 		gs_pack_add(result, "ptx", ptx->data, ptx->len);

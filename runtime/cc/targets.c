@@ -253,7 +253,7 @@ static void write_kernel(const struct compile_target *t, const struct kernel_ent
 		gs_buf_printf(section, "kernel %s failure %.*s\n", k->name, (int)strcspn(err.text, "\n"), err.text);
 		return;
 	}
-	assemble_kernel(machine, t->module, k->name, t->arch, false, code, section);
+	assemble_kernel(machine, NULL, t->module, k->name, t->arch, code, section);
 	gs_buf_printf(section, "kernel %s instructions=%u shared_bytes=%u registers=%u\n", k->name, code->instructions,
 	              code->shared_bytes, code->registers);
 	write_library(t, k, section);

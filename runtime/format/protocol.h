@@ -91,8 +91,8 @@
  *               with instructions, shared_bytes, registers (0: not known), or
  *               kernel NAME failure TEXT if only this kernel's code could not be analysed. Then lines
  *               "library KERNEL FUNCTION", one per library function whose cost comes from a table. A "?" is before functions
- *               that the table does not have. For a target that wants machine code: "code KERNEL machine", or
- *               "code KERNEL selected WHY" for a kernel whose machine code there is not, or cannot be mapped
+ *               that the table does not have. For a target that wants machine code: "code KERNEL program" (the program's own), "code KERNEL machine",
+ *               or "code KERNEL selected WHY" for a kernel whose machine code there is not, or cannot be mapped
  *   code        one per target and kernel, the targets in their order: the line "TARGET NAME", then
  *               the bytes of code_write (models/code/code.h). Its counters are the lines of blocks. Absent after a failure.
  *               In profiles of imported traces, TARGET is "any": machine code that all targets execute as it is

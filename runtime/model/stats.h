@@ -39,7 +39,7 @@ struct target_stats {
 	struct advice_list *advice; /* NULL: none was worked out */
 	double untried_s; /* seconds that working it out would take, which were too many; 0: it was not put off */
 	char *library; /* lines: library functions that a table costs, or NULL */
-	const char *code; /* the instructions that are timed: "ptx", "selected" or "machine"; NULL: nothing was estimated */
+	const char *code; /* the instructions that are timed: "ptx", "selected", "machine" or "program"; NULL: nothing was estimated */
 	char *selected; /* why not the machine's, which were wanted; or NULL */
 };
 

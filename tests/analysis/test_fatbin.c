@@ -112,6 +112,27 @@ static void the_best_text_for_a_target_is_chosen(void)
 	}
 }
 
+/* Of the same major architecture, the highest that is not above the target's. */
+static void the_machine_code_of_a_target_is_chosen(void)
+{
+	static const struct case_of_choice cases[] = {
+	    {"sm80 75 sm90", 90, "sm90", false},   {"sm80 sm86 sm90", 89, "sm86", false}, {"sm86 80", 80, "", false},   {"sm75 sm90", 80, "", false},
+	    {"sm80 sm89 sm86", 89, "sm89", false}, {"sm90a sm90", 90, "sm90a", false},    {"sm100a", 103, "", false}, {"sm100f", 103, "sm100f", false},
+	    {"90", 90, "", false},
+	};
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		struct gs_buf packed = {0}, code = {0};
+		struct fatbin f;
+		pack_case(cases[i].images, &packed);
+		CU_ASSERT_EQUAL_FATAL(fatbin_read(packed.data, packed.len, &f, &error), 0);
+		CU_ASSERT_EQUAL(fatbin_choose_code(&f, cases[i].target, &code, &error), *cases[i].chosen ? 0 : -ENOENT);
+		CU_ASSERT_STRING_EQUAL(code.data ? code.data : "", cases[i].chosen);
+		fatbin_free(&f);
+		gs_buf_free(&packed);
+		gs_buf_free(&code);
+	}
+}
+
 static void without_text_the_error_says_what_there_is(void)
 {
 	static const struct {
@@ -260,6 +281,7 @@ void add_fatbin_tests(void)
 	CU_ADD_TEST(suite, packed_text_is_unpacked);
 	CU_ADD_TEST(suite, matches_of_lz4_repeat);
 	CU_ADD_TEST(suite, the_best_text_for_a_target_is_chosen);
+	CU_ADD_TEST(suite, the_machine_code_of_a_target_is_chosen);
 	CU_ADD_TEST(suite, without_text_the_error_says_what_there_is);
 	CU_ADD_TEST(suite, a_target_in_the_text_counts);
 	CU_ADD_TEST(suite, text_and_cubins_are_images);

@@ -9,6 +9,8 @@
 #include "tests/lift/pack.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct gs_error error;
@@ -188,6 +190,41 @@ static void objects_are_linked(void)
 	gs_buf_free(&packed);
 }
 
+static void read_sass(const char *name, struct gs_buf *out)
+{
+	char path[4096];
+	const char *root = getenv("GPUSIM_TEST_ROOT");
+	snprintf(path, sizeof path, "%s/tests/analysis/sass/%s", root ? root : ".", name);
+	CU_ASSERT_EQUAL_FATAL(gs_read_file(path, out, &error), 0);
+}
+
+/* walk.ptx with its cubin for sm_90, which takes 10 registers. Selected code has the same number of them; without the cubin it is an estimate. */
+static void machine_code_of_the_program_is_used(void)
+{
+	static const struct {
+		const char *target, *code, *registers;
+	} cases[] = {{"sm_90:vendor:machine:sass\n", "code walk program\n", " registers=10\n"}, {"sm_90:vendor:sass\n", "", " registers=10\n"},
+	             {"sm_80:vendor:sass\n", "", " registers="}};
+	struct gs_buf ptx = {0}, cubin = {0}, packed = {0};
+	read_sass("walk.ptx", &ptx);
+	read_sass("walk-sm_90.cubin", &cubin);
+	const struct pack_image images[] = {{.kind = FATBIN_ELF, .arch = 90, .form = PACK_ZSTD, .data = cubin.data, .bytes = cubin.len},
+	                                    {.kind = FATBIN_PTX, .arch = 70, .form = PACK_LZ4, .data = ptx.data, .bytes = ptx.len + 1}};
+	pack_fatbin(images, 2, &packed);
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		struct gs_pack result = {0};
+		request_of(packed.data, packed.len, cases[i].target, &result);
+		CU_ASSERT_STRING_EQUAL(gs_pack_text(&result, "failure"), "");
+		CU_ASSERT_PTR_NOT_NULL(strstr(gs_pack_text(&result, "target"), cases[i].code));
+		CU_ASSERT_PTR_NOT_NULL(strstr(gs_pack_text(&result, "target"), cases[i].registers));
+		CU_ASSERT_EQUAL(strstr(gs_pack_text(&result, "target"), "code walk") != NULL, *cases[i].code != 0);
+		gs_pack_free(&result);
+	}
+	gs_buf_free(&ptx);
+	gs_buf_free(&cubin);
+	gs_buf_free(&packed);
+}
+
 void add_lifted_results_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("lifted_results", NULL, NULL);
@@ -196,4 +233,5 @@ void add_lifted_results_tests(void)
 	CU_ADD_TEST(suite, sites_and_rows_belong_together);
 	CU_ADD_TEST(suite, failures_say_what_is_missing);
 	CU_ADD_TEST(suite, objects_are_linked);
+	CU_ADD_TEST(suite, machine_code_of_the_program_is_used);
 }
