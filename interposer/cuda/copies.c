@@ -206,6 +206,12 @@ static bool enter_array(void **array, struct api_pitched *side, struct api_posit
 	return true;
 }
 
+/* Rows of an array end before its pitch does. How many slices there are, check() knows. */
+static bool ends_inside(const void *array, const struct api_pitched *side, const struct api_position *at, const struct api_extent *e)
+{
+	return !array || (at->x + e->width <= side->width && at->y + e->height <= side->height);
+}
+
 static int shape_of_box(const struct api_copy3d *given, struct cuda_copy *out)
 {
 	struct api_copy3d own, *p = &own;
@@ -217,7 +223,8 @@ static int shape_of_box(const struct api_copy3d *given, struct cuda_copy *out)
 		return cudaErrorInvalidValue;
 	own.extent.width *= element ? element : 1;
 	const struct api_extent *e = &p->extent;
-	if (!p->to.address || !p->from.address)
+	if (!p->to.address || !p->from.address || !ends_inside(given->from_array, &p->from, &p->from_position, e) ||
+	    !ends_inside(given->to_array, &p->to, &p->to_position, e))
 		return cudaErrorInvalidValue;
 	bool pitched = p->to_position.x + e->width <= p->to.pitch && p->from_position.x + e->width <= p->from.pitch;
 	bool high = e->depth < 2 || (p->to_position.y + e->height <= p->to.height && p->from_position.y + e->height <= p->from.height);

@@ -97,6 +97,8 @@ int fill_units(void *to, size_t pitch, unsigned value, unsigned unit, size_t wid
 int allocation_range(void **begin, size_t *bytes, const void *address);
 int pointer_attribute(void *value, int attribute, const void *address);
 int pointer_attributes(unsigned count, const int *attributes, void **values, const void *address);
+
+/* arrays.c */
 struct driver_array {
 	size_t width, height, depth;
 	int format;
@@ -110,6 +112,12 @@ struct driver_plane { /* of two dimensions */
 int array_create(void **out, const struct driver_array *a);
 int mipmap_create(void **out, const struct driver_array *a, unsigned levels);
 bool channel_of(int format, unsigned channels, struct api_channel *out); /* the runtime's struct for it; false: there is no such format */
+int array_describe(struct driver_array *out, void *array);
+int array_describe_plane(struct driver_plane *out, void *array);
+struct driver_side3d side_of_array(void *array, size_t offset);
+struct driver_side3d side_of_host(const void *address);
+struct driver_side3d side_of_device(const void *address);
+int copy_row(struct driver_side3d to, struct driver_side3d from, size_t bytes, bool synchronous, void *stream);
 
 /* textures.c */
 struct driver_resource {
@@ -149,6 +157,10 @@ struct reference_setting {
 };
 int reference_find(struct texture_reference **out, struct registered_binary *b, const char *name);
 int reference_set(struct texture_reference *t, struct reference_setting s);
+/* What was set; of a format, channels get their number as well. Of no array or address, cudaErrorInvalidValue. */
+int reference_get(struct texture_reference *t, struct reference_setting which, int *value, int *channels);
+int reference_get_array(void **array, struct texture_reference *t);
+int reference_get_address(void **address, struct texture_reference *t);
 int reference_array(struct texture_reference *t, void *array);
 int reference_address(size_t *offset, struct texture_reference *t, void *address, size_t bytes);
 int reference_rows(struct texture_reference *t, const struct driver_plane *shape, void *address, size_t pitch);

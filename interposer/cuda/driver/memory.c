@@ -113,41 +113,6 @@ int fill_units(void *to, size_t pitch, unsigned value, unsigned unit, size_t wid
 	return error ? error : ordered_end(&c, ordered_fill(&c, &shape, value, unit), cudaErrorInvalidValue);
 }
 
-/* ---- arrays ---- */
-
-bool channel_of(int format, unsigned channels, struct api_channel *out)
-{
-	/* Formats by their numbers: bits of a channel, and what the runtime calls them: signed 0, unsigned 1, float 2. */
-	static const struct {
-		int format, bits, kind;
-	} formats[] = {{0x01, 8, 1}, {0x02, 16, 1}, {0x03, 32, 1}, {0x08, 8, 0}, {0x09, 16, 0}, {0x0a, 32, 0}, {0x10, 16, 2}, {0x20, 32, 2}};
-	if (channels != 1 && channels != 2 && channels != 4)
-		return false;
-	for (size_t i = 0; i < GS_ARRAY_LEN(formats); i++)
-		if (formats[i].format == format) {
-			int bits = formats[i].bits, two = channels > 1 ? bits : 0, four = channels > 2 ? bits : 0;
-			*out = (struct api_channel){bits, two, four, four, formats[i].kind};
-			return true;
-		}
-	return false;
-}
-
-int array_create(void **out, const struct driver_array *a)
-{
-	struct api_channel channel;
-	if (!out || !a || !channel_of(a->format, a->channels, &channel))
-		return cudaErrorInvalidValue;
-	return hook_cudaMalloc3DArray(out, &channel, (struct api_extent){a->width, a->height, a->depth}, a->flags);
-}
-
-int mipmap_create(void **out, const struct driver_array *a, unsigned levels)
-{
-	struct api_channel channel;
-	if (!out || !a || !channel_of(a->format, a->channels, &channel))
-		return cudaErrorInvalidValue;
-	return hook_cudaMallocMipmappedArray(out, &channel, (struct api_extent){a->width, a->height, a->depth}, levels, a->flags);
-}
-
 /* ---- questions ---- */
 
 int allocation_range(void **begin, size_t *bytes, const void *address)

@@ -57,13 +57,20 @@ static int apply(struct texture_reference *t)
 	return texture_create(&object, &r, &texture, NULL) ? cudaSuccess : reference_bind(t->variable, object);
 }
 
+/* The reference that a handle is of, or NULL. With the lock held. */
+static struct texture_reference *known(struct texture_reference *handle)
+{
+	struct texture_reference *t = handle ? references : NULL;
+	while (t && t != handle)
+		t = t->next;
+	return t;
+}
+
 /* Changes the reference that a handle is of, and binds what it has. */
 static int change(struct texture_reference *handle, void (*set)(struct texture_reference *t, const void *to), const void *to)
 {
 	pthread_mutex_lock(&lock);
-	struct texture_reference *t = handle ? references : NULL;
-	while (t && t != handle)
-		t = t->next;
+	struct texture_reference *t = known(handle);
 	if (t)
 		set(t, to);
 	int error = t ? apply(t) : cudaErrorInvalidValue;
@@ -124,4 +131,60 @@ int reference_rows(struct texture_reference *t, const struct driver_plane *shape
 	r.of.pitched.height = shape->height;
 	r.of.pitched.pitch = pitch;
 	return change(t, set_resource, &r);
+}
+
+/* ---- questions ---- */
+
+static int value_of(const struct texture_reference *t, struct reference_setting which)
+{
+	switch (which.what) {
+	case REFERENCE_MODE: return t->texture.modes[which.dimension];
+	case REFERENCE_FILTER: return t->texture.filter;
+	case REFERENCE_FLAGS: return (int)t->texture.flags;
+	default: return t->format;
+	}
+}
+
+int reference_get(struct texture_reference *handle, struct reference_setting which, int *value, int *channels)
+{
+	if (!value || (which.what == REFERENCE_MODE && which.dimension > 2))
+		return cudaErrorInvalidValue;
+	pthread_mutex_lock(&lock);
+	const struct texture_reference *t = known(handle);
+	if (t)
+		*value = value_of(t, which);
+	if (t && channels)
+		*channels = (int)t->channels;
+	pthread_mutex_unlock(&lock);
+	return t ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/* Of a reference that something of one of these kinds is bound to. */
+static int bound_to(struct texture_reference *handle, int first, int second, struct driver_resource *out)
+{
+	pthread_mutex_lock(&lock);
+	const struct texture_reference *t = known(handle);
+	bool is = t && t->bound && (t->resource.kind == first || t->resource.kind == second);
+	if (is)
+		*out = t->resource;
+	pthread_mutex_unlock(&lock);
+	return is ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+int reference_get_array(void **array, struct texture_reference *t)
+{
+	struct driver_resource r;
+	int error = array ? bound_to(t, API_RESOURCE_ARRAY, API_RESOURCE_ARRAY, &r) : cudaErrorInvalidValue;
+	if (!error)
+		*array = r.of.array;
+	return error;
+}
+
+int reference_get_address(void **address, struct texture_reference *t)
+{
+	struct driver_resource r;
+	int error = address ? bound_to(t, API_RESOURCE_LINEAR, API_RESOURCE_PITCHED, &r) : cudaErrorInvalidValue;
+	if (!error)
+		*address = r.kind == API_RESOURCE_LINEAR ? r.of.linear.address : r.of.pitched.address;
+	return error;
 }

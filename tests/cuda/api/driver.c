@@ -330,6 +330,32 @@ static void graphs(void)
 	GOOD(CU(cuModuleUnload, void *)(module));
 }
 
+/* A fill that is captured is the one node that the next one would follow. */
+static void captures(void)
+{
+	enum { NONE = 0, ACTIVE = 1 };
+	void *stream, *graph = NULL, *made;
+	void *const *nodes = NULL;
+	unsigned long long id = 0;
+	size_t count = 0;
+	int status = -1;
+	address a;
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&a, 16));
+	GOOD(CU(cuStreamCreate, void **, unsigned)(&stream, 1));
+	GOOD(CU(cuStreamGetCaptureInfo_v2, void *, int *, unsigned long long *, void **, void *const **, size_t *)(stream, &status, &id, NULL, NULL, NULL));
+	EXPECT(status, NONE);
+	GOOD(CU(cuStreamBeginCapture_v2, void *, int)(stream, 0));
+	GOOD(CU(cuMemsetD8Async, address, unsigned char, size_t, void *)(a, 7, 16, stream));
+	GOOD(CU(cuStreamGetCaptureInfo_v2, void *, int *, unsigned long long *, void **, void *const **, size_t *)(stream, &status, &id, &graph, &nodes, &count));
+	EXPECT(status, ACTIVE);
+	EXPECT(count == 1 && graph && nodes && nodes[0], true);
+	GOOD(CU(cuStreamEndCapture, void *, void **)(stream, &made));
+	EXPECT(made == graph, true);
+	GOOD(CU(cuGraphDestroy, void *)(made));
+	GOOD(CU(cuStreamDestroy_v2, void *)(stream));
+	GOOD(CU(cuMemFree_v2, address)(a));
+}
+
 static void by_name(void)
 {
 	static int (*find_by_driver)(const char *, void **, int, unsigned long long, int *);
@@ -363,6 +389,7 @@ int main(void)
 	libraries_and_links();
 	memory();
 	graphs();
+	captures();
 	by_name();
 	return verdict();
 }

@@ -317,6 +317,28 @@ static void fetch(void *module, const char *name, address out, float shift, enum
 			failures++, printf("FAIL line %d: element %d is %g\n", at, i, (double)host[i]);
 }
 
+/* After all of the settings below. */
+static void references_tell(void *image, void *packed, void *array, address small)
+{
+	enum { CLAMP = 1, LINEAR = 1, BYTES = 1, FLOATS = 0x20 };
+	void *found;
+	address at;
+	int value, channels;
+	GOOD(CU(cuTexRefGetArray, void **, void *)(&found, image));
+	EXPECT(found == array, 1);
+	EXPECT(CU(cuTexRefGetArray, void **, void *)(&found, packed), INVALID_VALUE);
+	GOOD(CU(cuTexRefGetAddress_v2, address *, void *)(&at, packed));
+	EXPECT(at == small, 1);
+	GOOD(CU(cuTexRefGetFormat, int *, int *, void *)(&value, &channels, packed));
+	EXPECT(value * 10 + channels, BYTES * 10 + 1);
+	GOOD(CU(cuTexRefGetAddressMode, int *, void *, int)(&value, image, 0));
+	EXPECT(value, CLAMP);
+	GOOD(CU(cuTexRefGetFilterMode, int *, void *)(&value, image));
+	EXPECT(value, LINEAR);
+	GOOD(CU(cuTexRefGetFlags, unsigned *, void *)((unsigned *)&value, packed));
+	EXPECT(value, 0);
+}
+
 /* Textures that are variables: linear memory of reals and of bytes, rows with a pitch, an array. */
 static void references(void)
 {
@@ -360,6 +382,47 @@ static void references(void)
 	GOOD(CU(cuTexRefSetArray, void *, void *, unsigned)(image, array, 1));
 	fetch(module, "rows", out, 1, FETCH_BETWEEN, __LINE__);
 	EXPECT(CU(cuTexRefSetArray, void *, void *, unsigned)(image, NULL, 1), INVALID_HANDLE);
+	references_tell(image, packed, array, small);
+}
+
+/* Copies of bytes of an array's row, and what it says of itself. */
+static void rows_of_arrays(void)
+{
+	enum { FLOATS = 0x20, WIDTH = 16, BYTES = 4 * WIDTH };
+	struct array_shape shape = {WIDTH, 0, 0, FLOATS, 1, 0}, found = {0};
+	struct {
+		size_t width, height;
+		int format;
+		unsigned channels;
+	} plane;
+	void *first, *second, *stream;
+	address memory;
+	float sent[WIDTH], received[WIDTH] = {0};
+	for (int i = 0; i < WIDTH; i++)
+		sent[i] = (float)i;
+	GOOD(CU(cuArray3DCreate_v2, void **, const struct array_shape *)(&first, &shape));
+	GOOD(CU(cuArray3DCreate_v2, void **, const struct array_shape *)(&second, &shape));
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&memory, BYTES));
+	GOOD(CU(cuStreamCreate, void **, unsigned)(&stream, 0));
+	GOOD(CU(cuMemcpyHtoA_v2, void *, size_t, const void *, size_t)(first, 0, sent, BYTES / 2));
+	GOOD(CU(cuMemcpyHtoAAsync_v2, void *, size_t, const void *, size_t, void *)(first, BYTES / 2, sent + WIDTH / 2, BYTES / 2, stream));
+	GOOD(CU(cuStreamSynchronize, void *)(stream));
+	GOOD(CU(cuMemcpyAtoA_v2, void *, size_t, void *, size_t, size_t)(second, 0, first, 8, BYTES - 8)); /* second is 2, 3, ... */
+	GOOD(CU(cuMemcpyAtoD_v2, address, void *, size_t, size_t)(memory, second, 0, BYTES - 8));
+	GOOD(CU(cuMemcpyDtoA_v2, void *, size_t, address, size_t)(first, 4, memory + 4, 8)); /* first is 0, 3, 4, 3, ... */
+	GOOD(CU(cuMemcpyAtoH_v2, void *, void *, size_t, size_t)(received, first, 0, 16));
+	GOOD(CU(cuMemcpyAtoHAsync_v2, void *, void *, size_t, size_t, void *)(received + 4, second, 0, 8, stream));
+	GOOD(CU(cuStreamSynchronize, void *)(stream));
+	static const float wanted[] = {0, 3, 4, 3, 2, 3, 0};
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		EXPECT(received[i], wanted[i]);
+	EXPECT(CU(cuMemcpyHtoA_v2, void *, size_t, const void *, size_t)(first, 8, sent, BYTES), INVALID_VALUE); /* beyond its end */
+	GOOD(CU(cuArray3DGetDescriptor_v2, struct array_shape *, void *)(&found, first));
+	EXPECT(found.width * 100 + found.height * 10 + found.depth, WIDTH * 100);
+	EXPECT(found.format * 10 + (int)found.channels, FLOATS * 10 + 1);
+	GOOD(CU(cuArrayGetDescriptor_v2, void *, void *)(&plane, first));
+	EXPECT(plane.width * 10 + plane.height, WIDTH * 10);
+	EXPECT(plane.format * 10 + (int)plane.channels, FLOATS * 10 + 1);
 }
 
 int main(void)
@@ -372,6 +435,7 @@ int main(void)
 	pools();
 	textures();
 	samples();
+	rows_of_arrays();
 	references();
 	return verdict();
 }
