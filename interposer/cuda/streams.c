@@ -19,6 +19,7 @@ struct application_stream {
 	 * for how many of the legacy stream's one of this stream does. */
 	unsigned long long commands, legacy_waits, waits_for_legacy;
 	struct capture_place place;
+	void *attributes; /* see stream_attributes() */
 	struct application_stream *next;
 };
 
@@ -102,6 +103,7 @@ static void put_stream(struct application_stream *s)
 	capture_leave(&s->place);
 	cuda_stream_free(s->queue);
 	pthread_mutex_destroy(&s->turn);
+	free(s->attributes);
 	free(s);
 }
 
@@ -178,6 +180,14 @@ bool stream_exists(void *stream)
 	if (s)
 		put_stream(s);
 	return s;
+}
+
+void **stream_attributes(void *stream)
+{
+	struct application_stream *s = take_stream(stream);
+	if (s)
+		put_stream(s);
+	return s ? &s->attributes : NULL;
 }
 
 bool stream_is_capturing(void *stream)

@@ -45,6 +45,8 @@ int device_wait_all(void);
 /* Checks a handle. */
 bool stream_exists(void *stream);
 bool stream_is_capturing(void *stream);
+/* Where stream_calls/attributes.c keeps what it allocates; freed with the stream, which must stay meanwhile. NULL: there is no such stream. */
+void **stream_attributes(void *stream);
 /* An event that is recorded in a capturing stream gets its place. */
 int stream_mark_place(void *stream, struct capture_place *event);
 

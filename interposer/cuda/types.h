@@ -135,13 +135,15 @@ struct api_function_attributes {
 	int cluster_required, cluster[3], cluster_policy, non_portable_cluster;
 };
 
+union api_attribute_value {
+	char bytes[64];
+	int number;
+	unsigned size[3];
+};
+
 struct api_launch_attribute_entry {
 	int id, padding;
-	union {
-		char bytes[64];
-		int number;
-		unsigned size[3];
-	} value;
+	union api_attribute_value value;
 };
 
 struct api_launch_config {

@@ -356,6 +356,38 @@ static void captures(void)
 	GOOD(CU(cuMemFree_v2, address)(a));
 }
 
+/* A stream keeps what is set of it, and another one gets that by a copy. */
+static void attributes(void)
+{
+	enum { WINDOW = 1, COOPERATIVE = 2, HOW_TO_WAIT = 3, INVALID = 1 };
+	union {
+		struct {
+			address begin;
+			size_t bytes;
+			float share;
+			int hit, miss;
+		} window;
+		int number;
+		char room[64];
+	} v = {.window = {0, 4096, 0.5f, 2, 1}}, w;
+	void *first, *second;
+	GOOD(CU(cuStreamCreate, void **, unsigned)(&first, 1));
+	GOOD(CU(cuStreamCreate, void **, unsigned)(&second, 1));
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&v.window.begin, 4096));
+	GOOD(CU(cuStreamGetAttribute, void *, int, void *)(first, WINDOW, &w));
+	EXPECT(w.window.bytes, 0);
+	GOOD(CU(cuStreamSetAttribute, void *, int, const void *)(first, WINDOW, &v));
+	GOOD(CU(cuStreamCopyAttributes, void *, void *)(second, first));
+	GOOD(CU(cuStreamGetAttribute, void *, int, void *)(second, WINDOW, &w));
+	EXPECT(w.window.begin == v.window.begin && w.window.bytes == 4096 && w.window.hit == 2, true);
+	GOOD(CU(cuStreamGetAttribute, void *, int, void *)(second, HOW_TO_WAIT, &w));
+	EXPECT(w.number, 1);
+	EXPECT(CU(cuStreamSetAttribute, void *, int, const void *)(first, COOPERATIVE, &v), INVALID);
+	GOOD(CU(cuMemFree_v2, address)(v.window.begin));
+	GOOD(CU(cuStreamDestroy_v2, void *)(first));
+	GOOD(CU(cuStreamDestroy_v2, void *)(second));
+}
+
 static void by_name(void)
 {
 	static int (*find_by_driver)(const char *, void **, int, unsigned long long, int *);
@@ -390,6 +422,7 @@ int main(void)
 	memory();
 	graphs();
 	captures();
+	attributes();
 	by_name();
 	return verdict();
 }
