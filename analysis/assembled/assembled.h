@@ -2,7 +2,7 @@
  * assembled: the machine code that an assembler made of a kernel's PTX, in place of the code that analysis/machine selects.
  *
  * Counters, walks and traces know the blocks of the PTX. So each block of the machine code is given to the block of the PTX that is executed as
- * often: the one that most of its instructions come from by the table of lines, among those that are in as many loops. Each access to
+ * often: the one that most of its instructions come from by the table of lines (or by infer.h), among those that are in as many loops. Each access to
  * memory must come from one access of the PTX, in the same block or in one that is executed next. Where a kernel does not fit, nothing changes.
  *
  * An unrolled loop has several blocks of the machine code, which stand for 4, 2 or 1 executions of its block (code_machine_block.times). What chooses
@@ -14,6 +14,7 @@
  * stalls: an instruction that makes the next one wait writes it for so many cycles (code_instruction.stall).
  *
  *   analysis/assembled/same.c    whether the program's own machine code is what the assembler makes of its PTX
+ *   analysis/assembled/infer.h   where instructions come from, without a table of lines
  *   analysis/assembled/flow.c    blocks of the machine code, the ways between them, and their loops
  *   analysis/assembled/copies.c  unrolled loops and copies
  *   analysis/assembled/blocks.c  whose block each is
@@ -40,9 +41,11 @@ struct assembled_block {
 struct assembled_kernel {
 	const struct ptx_function *ptx;
 	const struct kernel_code *code;
+	const struct cubin_code *sass;
 	uint32_t count; /* instructions */
 	struct sass_instruction *in;
-	int32_t *origin;   /* by instruction: of the PTX, by its line; -1: none */
+	struct sass_opcode *opcodes; /* by instruction, with the bytes that it accesses */
+	int32_t *origin;   /* by instruction: of the PTX, by its line or as infer.c takes it; -1: none */
 	int32_t *block_of; /* by instruction of the PTX */
 	struct assembled_block *blocks;
 	uint32_t block_count;
@@ -64,6 +67,14 @@ bool assembled_same(unsigned arch, const struct cubin_code *a, const struct cubi
 
 /* flow.c */
 int assembled_flow(struct assembled_kernel *k, struct gs_error *why);
+
+/* infer.c, infer.h: fills `origin` where there is no table of lines. */
+int assembled_infer(struct assembled_kernel *k, struct gs_error *why);
+
+/* accesses.c: once blocks have their owners, which access of those blocks each access of the machine makes. */
+int assembled_infer_accesses(struct assembled_kernel *k, unsigned arch, struct gs_error *why);
+/* parameters.c: which pointers among the kernel's parameters an access may go to, a bit for every 8 bytes of them. By instruction; 0: not known. */
+int assembled_pointers(const struct assembled_kernel *k, unsigned arch, uint64_t *machine, uint64_t *ptx, struct gs_error *why);
 
 /* copies.c. Blocks have their owners by then, but those that most instructions say nothing of. */
 int assembled_copies(struct assembled_kernel *k, struct gs_error *why);

@@ -31,10 +31,7 @@ static int32_t ptx_at_line(const struct ptx_function *f, uint32_t line)
 
 struct sass_opcode assembled_class(const struct assembled_kernel *k, uint32_t i)
 {
-	const struct sass_instruction *in = &k->in[i];
-	struct sass_opcode o = sass_look_up(in->name ? in->name : "");
-	if (in->bytes)
-		o.bytes = in->bytes;
+	struct sass_opcode o = k->opcodes[i];
 	/* Loading a parameter is no access of the PTX. A unit beside the others answers it. */
 	bool from_ptx = k->origin[i] >= 0 && k->code->code[k->origin[i]].class == o.class;
 	if (o.class == CODE_load && o.space == SPACE_const && !(from_ptx && k->code->code[k->origin[i]].space == SPACE_const)) {
@@ -46,18 +43,22 @@ struct sass_opcode assembled_class(const struct assembled_kernel *k, uint32_t i)
 
 static int take_instructions(struct assembled_kernel *k, unsigned arch, const struct cubin_code *sass, struct gs_error *why)
 {
+	k->sass = sass;
 	k->count = sass->instructions;
 	k->in = calloc(k->count + 1u, sizeof *k->in);
+	k->opcodes = calloc(k->count + 1u, sizeof *k->opcodes);
 	k->origin = calloc(k->count + 1u, sizeof *k->origin);
 	k->block_of = calloc(k->code->code_count + 1u, sizeof *k->block_of);
 	k->merged = calloc(k->code->block_count + 1u, sizeof *k->merged);
 	k->has_code = calloc(k->code->block_count + 1u, sizeof *k->has_code);
 	k->unrolled = calloc(k->code->block_count + 1u, sizeof *k->unrolled);
 	k->blocks = calloc(k->count + 1u, sizeof *k->blocks);
-	if (!k->in || !k->origin || !k->block_of || !k->merged || !k->has_code || !k->unrolled || !k->blocks)
+	if (!k->in || !k->opcodes || !k->origin || !k->block_of || !k->merged || !k->has_code || !k->unrolled || !k->blocks)
 		return gs_fail(why, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < k->count; i++) {
 		sass_decode(sass->bytes + (size_t)i * CUBIN_WORD, arch, (uint64_t)i * CUBIN_WORD, &k->in[i]);
+		k->opcodes[i] = sass_look_up(k->in[i].name ? k->in[i].name : "");
+		k->opcodes[i].bytes = k->in[i].bytes ? k->in[i].bytes : k->opcodes[i].bytes;
 		k->origin[i] = sass->lines && sass->lines[i] ? ptx_at_line(k->ptx, sass->lines[i]) : -1;
 	}
 	for (uint32_t b = 0; b < k->code->block_count; b++)
@@ -218,10 +219,27 @@ static bool take(struct assembled_kernel *k, uint32_t b, int32_t owner)
 	return owner >= 0;
 }
 
+/* What follows an exit under a predicate goes on with the block before, if nothing else leads to it. */
+static int32_t owner_of_only_previous(const struct assembled_kernel *k, uint32_t b)
+{
+	int32_t from = -1;
+	for (uint32_t p = 0; p < k->block_count; p++)
+		if (k->blocks[p].reached && (k->blocks[p].next[0] == (int32_t)b || k->blocks[p].next[1] == (int32_t)b)) {
+			if (from >= 0)
+				return -1;
+			from = (int32_t)p;
+		}
+	bool ends = from >= 0 && k->in[k->blocks[from].first + k->blocks[from].count - 1].flow == SASS_ENDS;
+	return ends && k->blocks[from].depth == k->blocks[b].depth ? k->blocks[from].owner : -1;
+}
+
 /* Those that no block of the PTX has: by the block after them, else by the one before. */
 static int adopt(struct assembled_kernel *k, struct gs_error *why)
 {
 	bool changed = true;
+	for (uint32_t b = 0; b < k->block_count && !k->sass->lines; b++)
+		if (k->blocks[b].reached && k->blocks[b].owner < 0)
+			take(k, b, owner_of_only_previous(k, b));
 	while (changed) {
 		changed = false;
 		for (uint32_t b = k->block_count; b-- > 0;)
@@ -415,8 +433,8 @@ static int check_unrolled(const struct assembled_kernel *k, struct gs_error *why
 
 int assembled_make(struct assembled_kernel *k, unsigned arch, const struct cubin_code *sass, struct gs_error *why)
 {
-	if (!sass->lines || !sass->instructions)
-		return gs_fail(why, ENOTSUP, "the machine code has no table of lines");
+	if (!sass->instructions)
+		return gs_fail(why, ENOTSUP, "there is no machine code");
 	if (k->code->code_count != k->ptx->instruction_count || k->code->function_count != 1)
 		return gs_fail(why, ENOTSUP, "the kernel calls functions");
 	if (k->code->block_count > MOST_BLOCKS || sass->instructions > MOST_INSTRUCTIONS)
@@ -424,6 +442,8 @@ int assembled_make(struct assembled_kernel *k, unsigned arch, const struct cubin
 	int result = take_instructions(k, arch, sass, why);
 	if (!result)
 		result = assembled_flow(k, why);
+	if (!result && !sass->lines)
+		result = assembled_infer(k, why);
 	if (!result)
 		result = choose_owners(k, why);
 	if (!result)
@@ -436,8 +456,10 @@ int assembled_make(struct assembled_kernel *k, unsigned arch, const struct cubin
 		result = adopt(k, why);
 	if (!result) {
 		merge_blocks(k);
-		result = check_ways(k, why);
+		result = sass->lines ? 0 : assembled_infer_accesses(k, arch, why);
 	}
+	if (!result)
+		result = check_ways(k, why);
 	if (!result)
 		result = check_unrolled(k, why);
 	return result ? result : check_accesses(k, why);
@@ -446,6 +468,7 @@ int assembled_make(struct assembled_kernel *k, unsigned arch, const struct cubin
 void assembled_free(struct assembled_kernel *k)
 {
 	free(k->in);
+	free(k->opcodes);
 	free(k->origin);
 	free(k->block_of);
 	free(k->blocks);

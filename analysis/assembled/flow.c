@@ -60,10 +60,22 @@ static int find_blocks(struct assembled_kernel *k, struct gs_error *why)
 
 /* A kernel whose PTX calls nothing has calls of the assembler's own functions. Those for divisions and roots of real numbers are for operands that the
  * code before them cannot do: denormal or huge ones. */
+static bool is_rare_function(const struct assembled_kernel *k, int64_t at)
+{
+	for (uint32_t i = 0; i < k->sass->function_count; i++) {
+		const char *name = k->sass->functions[i].name;
+		if ((int64_t)k->sass->functions[i].at == at)
+			return (strstr(name, "_div_") || strstr(name, "_rcp_") || strstr(name, "_sqrt_")) && (strstr(name, "_f32") || strstr(name, "_f64"));
+	}
+	return false;
+}
+
 static bool is_rare_call(const struct assembled_kernel *k, uint32_t i)
 {
-	if (k->in[i].flow != SASS_CALLS || k->origin[i] < 0)
+	if (k->in[i].flow != SASS_CALLS)
 		return false;
+	if (k->origin[i] < 0)
+		return is_rare_function(k, k->in[i].target);
 	const char *opcode = k->ptx->instructions[k->origin[i]].opcode;
 	return (!strncmp(opcode, "div.", 4) || !strncmp(opcode, "rcp.", 4) || !strncmp(opcode, "sqrt.", 5)) &&
 	       (strstr(opcode, ".f32") || strstr(opcode, ".f64"));

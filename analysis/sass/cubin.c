@@ -149,15 +149,47 @@ static struct cubin_code *code_of_symbol(const struct elf *e, const struct cubin
 	return s.st_shndx < e->count && e->code_of[s.st_shndx] ? &out->codes[e->code_of[s.st_shndx] - 1] : NULL;
 }
 
-static void mark_kernels(const struct elf *e, struct cubin *out)
+/* Names of symbols. They end with the last NUL. */
+static const char *symbol_names(const struct elf *e, size_t *bytes)
 {
-	size_t count;
+	Elf64_Shdr table, names;
+	uint32_t index;
+	*bytes = 0;
+	if (!find_section(e, ".symtab", SHT_SYMTAB, &table, &index) || table.sh_link >= e->count)
+		return NULL;
+	names = section_at(e, table.sh_link);
+	const char *data = (const char *)section_data(e, &names, bytes);
+	while (*bytes && data[*bytes - 1])
+		--*bytes;
+	return data;
+}
+
+static bool add_function(struct cubin_code *code, const char *name, uint64_t at)
+{
+	struct cubin_function *more = realloc(code->functions, (code->function_count + 1u) * sizeof *more);
+	if (!more)
+		return false;
+	code->functions = more;
+	more[code->function_count++] = (struct cubin_function){name, at};
+	return true;
+}
+
+static int read_functions(const struct elf *e, struct cubin *out, struct gs_error *err)
+{
+	size_t count, name_bytes;
 	const uint8_t *table = symbols(e, &count);
+	const char *names = symbol_names(e, &name_bytes);
 	for (size_t i = 0; i < count; i++) {
 		Elf64_Sym s = symbol_at(table, i);
-		if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_other & KERNEL_SYMBOL && s.st_shndx < e->count && e->code_of[s.st_shndx])
-			out->codes[e->code_of[s.st_shndx] - 1].kernel = true;
+		if (ELF64_ST_TYPE(s.st_info) != STT_FUNC || s.st_shndx >= e->count || !e->code_of[s.st_shndx])
+			continue;
+		struct cubin_code *code = &out->codes[e->code_of[s.st_shndx] - 1];
+		if (s.st_other & KERNEL_SYMBOL)
+			code->kernel = true;
+		else if (s.st_name < name_bytes && !add_function(code, names + s.st_name, s.st_value))
+			return gs_fail(err, ENOMEM, "out of memory");
 	}
+	return 0;
 }
 
 /* ---- what kernels take ---- */
@@ -296,8 +328,9 @@ int cubin_read(const void *data, size_t bytes, struct cubin *out, struct gs_erro
 	int result = open_elf(&e, out, err);
 	if (!result)
 		result = find_codes(&e, out, err);
+	if (!result)
+		result = read_functions(&e, out, err);
 	if (!result) {
-		mark_kernels(&e, out);
 		read_attributes(&e, out);
 		read_shared(&e, out);
 		result = read_lines(&e, out, err);
@@ -310,8 +343,10 @@ int cubin_read(const void *data, size_t bytes, struct cubin *out, struct gs_erro
 
 void cubin_free(struct cubin *c)
 {
-	for (size_t i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++) {
 		free(c->codes[i].lines);
+		free(c->codes[i].functions);
+	}
 	free(c->codes);
 	*c = (struct cubin){0};
 }

@@ -12,6 +12,12 @@
 
 enum { CUBIN_WORD = 16 }; /* bytes of an instruction from sm_70 on */
 
+/* A function of the assembler's own, in the code of the kernel that calls it. */
+struct cubin_function {
+	const char *name; /* in the bytes: $__internal_0_$__cuda_sm20_div_u64 */
+	uint64_t at;      /* byte of the code */
+};
+
 /* The machine code of one section. */
 struct cubin_code {
 	const char *name;       /* of the kernel, or of a function of its own; in the bytes */
@@ -21,6 +27,8 @@ struct cubin_code {
 	uint32_t registers;     /* per thread; 0: the file does not say */
 	uint32_t shared_bytes;  /* declared, per group */
 	uint32_t stack_bytes;   /* per thread: private arrays and spills */
+	struct cubin_function *functions;
+	uint32_t function_count;
 	uint32_t *lines;        /* per instruction: line of the PTX, 0: not known; NULL: there is no table */
 };
 

@@ -139,6 +139,19 @@ static void add_results(const struct word *w, const char *operands, struct sass_
 		out->results = (uint8_t)(loaded && out->bytes > 4 ? out->bytes / 4 : wide ? 2 : 1);
 }
 
+/* Where bits 9 to 11 say that an operand is a constant (3 and 5) or a uniform register (6 and 7), bits 32 to 63 say which. LDC and ULDC name a constant anyway. */
+static void add_other_operand(const struct word *w, const char *operands, struct sass_instruction *out)
+{
+	unsigned form = out->opcode >> 9, base = out->opcode & BASE_BITS;
+	bool loads_constant = base == 0x182 || base == 0x0b9, own = strchr(operands, 'x');
+	if ((loads_constant || (!own && (form == 3 || form == 5))) && field(w, 54, 5) == 0)
+		out->constant = (int32_t)field(w, 38, 16);
+	if (!own && (form == 6 || form == 7))
+		out->uniform = (uint8_t)field(w, 32, 6);
+	if (out->bytes && !loads_constant)
+		out->offset = (int32_t)(field(w, 40, 24) << 8) >> 8;
+}
+
 void sass_decode(const uint8_t *at, unsigned arch, uint64_t offset, struct sass_instruction *out)
 {
 	static const uint8_t sizes[8] = {1, 1, 2, 2, 4, 8, 16, 4};
@@ -152,7 +165,9 @@ void sass_decode(const uint8_t *at, unsigned arch, uint64_t offset, struct sass_
 	                                 .read_barrier = (uint8_t)field(&w, 113, 3),
 	                                 .wait_mask = (uint8_t)field(&w, 116, 6),
 	                                 .reuse = (uint8_t)field(&w, 122, 3),
-	                                 .target = -1};
+	                                 .target = -1,
+	                                 .constant = -1,
+	                                 .uniform = SASS_URZ};
 	const struct encoding *e = find_encoding(out->opcode);
 	find_flow(&w, arch, offset, out);
 	if (!e)
@@ -162,6 +177,7 @@ void sass_decode(const uint8_t *at, unsigned arch, uint64_t offset, struct sass_
 		out->bytes = sizes[field(&w, 73, 3)];
 	if (!strcmp(e->name, "S2R"))
 		out->special = (uint8_t)field(&w, 72, 8);
+	add_other_operand(&w, e->operands, out);
 	add_sources(&w, e->operands, out);
 	add_results(&w, e->operands, out);
 }

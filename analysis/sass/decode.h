@@ -17,6 +17,7 @@
 
 enum {
 	SASS_RZ = 255,     /* the register that is zero */
+	SASS_URZ = 63,     /* the uniform register that is zero */
 	SASS_PT = 7,       /* the predicate that is true */
 	SASS_NO_BARRIER = 7, SASS_BARRIERS = 6,
 	SASS_MOST_REGISTERS = 16, /* that an instruction reads */
@@ -48,6 +49,9 @@ struct sass_instruction {
 	int64_t target;    /* byte in its code; -1: none, or not known */
 	uint8_t special;   /* of S2R: the number of the register; SASS_TID, and one and two more, are %tid */
 	uint8_t bytes;     /* of an access to memory: per lane; 0: none */
+	int32_t offset;    /* of an access to memory: bytes that are added to its address register */
+	int32_t constant;  /* byte of bank 0, where parameters are, that is an operand; -1: none */
+	uint8_t uniform;   /* uniform register that is an operand in place of another; SASS_URZ: none */
 	uint8_t results;   /* registers from `result` on that it writes; 0: none */
 	uint8_t result;
 	uint8_t reads;     /* vector registers that it reads, without RZ */

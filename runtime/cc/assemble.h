@@ -16,9 +16,9 @@ struct assembled_module {
 void assemble(const char *ptx, size_t length, const struct ptx_module *module, const char *target, struct assembled_module *out);
 void assembled_module_free(struct assembled_module *a);
 /*
- * Gives the kernel's code the machine code, where that fits: the program's own, else the assembler's. own: NULL for PTX that no driver assembles as it is (OpenCL's, from
- * clang); else registers and shared memory are those of the machine code also where the rest does not fit, and those of the program's own even where the target wants
- * selected code. `section` is a section "target" and gets a line with what was used: see protocol.h.
+ * Gives the kernel's code the machine code, where that fits: the program's own, else the assembler's. own: NULL for PTX that no driver assembles as
+ * it is (OpenCL's, from clang). Otherwise registers and shared memory are those of the machine code also where the rest does not fit, and those of
+ * the program's own even where the target wants selected code. `section` is a section "target" and gets a line with what was used: see protocol.h.
  */
 void assemble_kernel(const struct assembled_module *a, const struct own_code *own, const struct ptx_module *module, const char *kernel, const char *target,
                      struct kernel_code *code, struct gs_buf *section);

@@ -3,6 +3,7 @@
 #include "analysis/sass/decode.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,6 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const struct cubin_code *k = &c.codes[i];
 		if (k->bytes < data || (size_t)k->instructions * CUBIN_WORD > size || k->bytes + (size_t)k->instructions * CUBIN_WORD > data + size)
 			abort();
+		for (uint32_t n = 0; n < k->function_count; n++)
+			if ((const uint8_t *)k->functions[n].name < data || (const uint8_t *)k->functions[n].name + strlen(k->functions[n].name) >= data + size)
+				abort();
 		for (uint32_t n = 0; n < k->instructions; n++) {
 			struct sass_instruction s;
 			sass_decode(k->bytes + (size_t)n * CUBIN_WORD, c.arch, (uint64_t)n * CUBIN_WORD, &s);

@@ -272,19 +272,80 @@ static void what_does_not_fit_stays_selected(void)
 	struct assembled_case c;
 	make_case("sums", &c);
 	uint32_t count = c.code->machine_count, registers = c.code->registers;
-	struct cubin_code without = *cubin_find(&c.cubin, "sums");
-	without.lines = NULL;
 	*error.text = 0;
-	CU_ASSERT_EQUAL(assembled_apply(c.function, &c.cubin, &without, c.code, &error), -ENOTSUP);
-	CU_ASSERT_TRUE(*error.text);
 	/* Code of another kernel has lines that are others'. */
 	CU_ASSERT_EQUAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "empty"), c.code, &error), -ENOTSUP);
 	CU_ASSERT_TRUE(c.code->machine_count == count && c.code->registers == registers && !c.code->assembled);
 	free_case(&c);
 }
 
+/* The code of both must be the same, block by block, with the same accesses. */
+static void expect_same_code(const struct kernel_code *a, const struct kernel_code *b)
+{
+	CU_ASSERT_EQUAL_FATAL(a->machine_block_count, b->machine_block_count);
+	CU_ASSERT_EQUAL(memcmp(a->machine_blocks, b->machine_blocks, a->machine_block_count * sizeof *a->machine_blocks), 0);
+	CU_ASSERT_EQUAL_FATAL(a->machine_count, b->machine_count);
+	CU_ASSERT_EQUAL(memcmp(a->machine_origins, b->machine_origins, a->machine_count * sizeof *a->machine_origins), 0);
+	for (uint32_t i = 0; i < a->machine_count; i++)
+		CU_ASSERT_EQUAL(a->machine[i].class, b->machine[i].class);
+}
+
+/* An arm that is a predicate, an unrolled loop with what chooses between its pieces, two arms, a rare call: nothing is lost without the table of lines. */
+static void lines_are_not_needed(void)
+{
+	static const char *const names[] = {"walk", "sums", "arms", "calls"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++) {
+		struct assembled_case with, without;
+		make_case(names[i], &with);
+		make_case(names[i], &without);
+		struct cubin_code sass = *cubin_find(&without.cubin, names[i]);
+		CU_ASSERT_EQUAL_FATAL(assembled_apply(with.function, &with.cubin, &sass, with.code, &error), 0);
+		sass.lines = NULL;
+		CU_ASSERT_EQUAL_FATAL(assembled_apply(without.function, &without.cubin, &sass, without.code, &error), 0);
+		expect_same_code(with.code, without.code);
+		free_case(&with);
+		free_case(&without);
+	}
+}
+
+/* Where a table of jumps leads is only in the lines. A call that is not rare stays one. */
+static void what_only_lines_say(void)
+{
+	static const struct {
+		const char *name, *kernel, *why;
+	} cases[] = {{"arms", "ways", "the machine code has no table of lines, which would say where its table of jumps leads"},
+	             {"calls", "whole", "the machine code has calls"}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		struct assembled_case c;
+		make_case_of(cases[i].name, cases[i].kernel, &c);
+		struct cubin_code sass = *cubin_find(&c.cubin, cases[i].kernel);
+		sass.lines = NULL;
+		CU_ASSERT_EQUAL(assembled_apply(c.function, &c.cubin, &sass, c.code, &error), -ENOTSUP);
+		CU_ASSERT_STRING_EQUAL(error.text, cases[i].why);
+		free_case(&c);
+	}
+}
+
+/* sums-sm_75 is other code of the same PTX. */
+static void the_same_code_is_known(void)
+{
+	struct assembled_case c;
+	struct gs_buf bytes = {0};
+	struct cubin other;
+	make_case("sums", &c);
+	read_part("sums", "-sm_75.cubin", &bytes);
+	CU_ASSERT_EQUAL_FATAL(cubin_read(bytes.data, bytes.len, &other, &error), 0);
+	const struct cubin_code *sums = cubin_find(&c.cubin, "sums");
+	CU_ASSERT_TRUE(assembled_same(90, sums, sums));
+	CU_ASSERT_FALSE(assembled_same(90, sums, cubin_find(&other, "sums")));
+	CU_ASSERT_FALSE(assembled_same(90, sums, cubin_find(&c.cubin, "empty")));
+	cubin_free(&other);
+	gs_buf_free(&bytes);
+	free_case(&c);
+}
+
 /* Whatever instructions and lines are, they fit or they do not. */
-static void damage(const char *kernel)
+static void damage(const char *kernel, bool with_lines)
 {
 	struct assembled_case c;
 	uint32_t state = 7, fitting = 0, tried = 0;
@@ -298,8 +359,10 @@ static void damage(const char *kernel)
 		if (!cubin_read(copy, c.bytes.len, &cubin, &error)) {
 			const struct cubin_code *walk = cubin_find(&cubin, kernel);
 			tried += walk != NULL;
+			struct cubin_code sass = walk ? *walk : (struct cubin_code){0};
+			sass.lines = with_lines ? sass.lines : NULL;
 			if (walk)
-				fitting += !assembled_apply(c.function, &cubin, walk, c.code, &error);
+				fitting += !assembled_apply(c.function, &cubin, &sass, c.code, &error);
 			cubin_free(&cubin);
 		}
 		free(copy);
@@ -310,8 +373,11 @@ static void damage(const char *kernel)
 
 static void damaged_machine_code(void)
 {
-	damage("walk");
-	damage("sums");
+	for (int with_lines = 0; with_lines < 2; with_lines++) {
+		damage("walk", with_lines);
+		damage("sums", with_lines);
+		damage("calls", with_lines);
+	}
 }
 
 void add_assembled_tests(void)
@@ -327,5 +393,8 @@ void add_assembled_tests(void)
 	CU_add_test(suite, "tables jump once for each way", tables_jump_once_for_each_way);
 	CU_add_test(suite, "rare calls are left out", rare_calls_are_left_out);
 	CU_add_test(suite, "what does not fit stays selected", what_does_not_fit_stays_selected);
+	CU_add_test(suite, "lines are not needed", lines_are_not_needed);
+	CU_add_test(suite, "what only lines say", what_only_lines_say);
+	CU_add_test(suite, "the same code is known", the_same_code_is_known);
 	CU_add_test(suite, "damaged machine code", damaged_machine_code);
 }

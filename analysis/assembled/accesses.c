@@ -1,0 +1,117 @@
+/*
+ * Which access of the PTX each access of the machine makes, without a table of lines. Its block is known by then. Among the accesses of that
+ * block, and of the arms that became predicates in it, those of the same kind and size that go to the same pointers with the same offset belong
+ * together. Between equals, the first of the one belongs to the first of the other.
+ */
+#include "analysis/assembled/infer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTERS = 32, OFFSET = 2, GUARD = 4, MOST_SCORE = 127 };
+
+struct access_finder {
+	struct assembled_kernel *k;
+	uint64_t *machine, *ptx; /* pointers */
+	uint32_t *taken;         /* by instruction of the PTX: how many accesses of the piece that is looked at make it */
+	bool *done;              /* by instruction of the machine */
+	uint8_t *scores;         /* of each access of the piece with each instruction of the PTX */
+};
+
+static bool counts(const struct assembled_kernel *k, uint32_t i)
+{
+	return assembled_is_access(k->opcodes[i].class) || k->opcodes[i].class == CODE_barrier;
+}
+
+static int64_t offset_of(const struct ptx_instruction *in)
+{
+	for (uint32_t i = 0; i < in->operand_count; i++)
+		if (in->operands[i].kind == PTX_ADDRESS)
+			return in->operands[i].value;
+	return 0;
+}
+
+/* How well an access of the machine fits one of the PTX; 0: not at all. */
+static int fits(const struct access_finder *f, uint32_t i, uint32_t p, int32_t owner)
+{
+	const struct assembled_kernel *k = f->k;
+	int score = assembled_alike(k, i, p);
+	if (!score)
+		return 0;
+	bool guarded = k->in[i].predicate != SASS_PT || k->in[i].negated, arm = k->block_of[p] != owner || k->ptx->instructions[p].guard >= 0;
+	score += f->machine[i] && f->machine[i] == f->ptx[p] ? POINTERS : f->machine[i] & f->ptx[p] ? POINTERS / 2 : 0;
+	score += offset_of(&k->ptx->instructions[p]) == k->in[i].offset ? OFFSET : 0;
+	return score + (guarded == arm ? GUARD : 0);
+}
+
+static bool is_candidate(const struct assembled_kernel *k, uint32_t p, int32_t owner)
+{
+	int32_t b = k->block_of[p];
+	return b == owner || (!k->has_code[b] && k->merged[b] == owner);
+}
+
+/* Gives those to one another that fit best, then those that fit less well. Between equals the first ones. */
+static void match_piece(struct access_finder *f, const uint32_t *list, uint32_t count, int32_t owner, uint32_t times)
+{
+	struct assembled_kernel *k = f->k;
+	uint32_t row = k->code->code_count;
+	memset(f->taken, 0, row * sizeof *f->taken);
+	for (uint32_t n = 0; n < count; n++) {
+		k->origin[list[n]] = -1;
+		for (uint32_t p = 0; p < row; p++)
+			f->scores[(size_t)n * row + p] = (uint8_t)(is_candidate(k, p, owner) ? fits(f, list[n], p, owner) : 0);
+	}
+	for (int score = MOST_SCORE; score > 0; score--)
+		for (uint32_t n = 0; n < count; n++)
+			for (uint32_t p = 0; p < row && k->origin[list[n]] < 0; p++)
+				if (f->scores[(size_t)n * row + p] == score && f->taken[p] < times) {
+					k->origin[list[n]] = (int32_t)p;
+					f->taken[p]++;
+				}
+}
+
+static void match_all(struct access_finder *f, uint32_t *list)
+{
+	const struct assembled_kernel *k = f->k;
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		const struct assembled_block *s = &k->blocks[b];
+		uint32_t count = 0;
+		if (!s->reached || s->owner < 0 || !s->times)
+			continue;
+		for (uint32_t other = s->copy ? b : 0; other < (s->copy ? b + 1 : k->block_count); other++) {
+			const struct assembled_block *o = &k->blocks[other];
+			for (uint32_t i = o->first; i < o->first + o->count && o->reached && o->owner == s->owner && o->times == s->times && o->copy == s->copy; i++)
+				if (counts(k, i) && !f->done[i])
+					list[count++] = i;
+		}
+		match_piece(f, list, count, s->owner, s->times);
+		for (uint32_t n = 0; n < count; n++)
+			f->done[list[n]] = true;
+	}
+}
+
+int assembled_infer_accesses(struct assembled_kernel *k, unsigned arch, struct gs_error *why)
+{
+	struct access_finder f = {.k = k,
+	                          .machine = calloc(k->count + 1u, sizeof *f.machine),
+	                          .ptx = calloc(k->ptx->instruction_count + 1u, sizeof *f.ptx),
+	                          .taken = calloc(k->code->code_count + 1u, sizeof *f.taken),
+	                          .done = calloc(k->count + 1u, sizeof *f.done)};
+	uint32_t accesses = 0;
+	for (uint32_t i = 0; i < k->count; i++)
+		accesses += counts(k, i);
+	f.scores = calloc((size_t)accesses * k->code->code_count + 1u, 1);
+	uint32_t *list = calloc(k->count + 1u, sizeof *list);
+	bool room = f.machine && f.ptx && f.taken && f.done && f.scores && list;
+	int result = room ? assembled_pointers(k, arch, f.machine, f.ptx, why) : gs_fail(why, ENOMEM, "out of memory");
+	if (!result)
+		match_all(&f, list);
+	free(f.machine);
+	free(f.ptx);
+	free(f.taken);
+	free(f.done);
+	free(f.scores);
+	free(list);
+	return result;
+}
