@@ -11,6 +11,7 @@
  * and that part would seem to be unlike the others.
  */
 #include "models/trace/internal.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <math.h>
@@ -67,25 +68,43 @@ static int fill_work(const struct kernel_code *code, const struct group_sample *
 /* As a logarithm: twice as much is as far as half as much. */
 static double more_or_less(double a, double b)
 {
-	return fabs(log(fmax(a, 1) / fmax(b, 1)));
+	return a < b || a > b ? fabs(log(max_double(a, 1) / max_double(b, 1))) : 0;
+}
+
+/* Whether one is more than so many times the other. */
+static bool is_beyond(double a, double b, double times)
+{
+	return max_double(a, 1) > times * max_double(b, 1) || max_double(b, 1) > times * max_double(a, 1);
 }
 
 /* By how much more or less work differs. Two long warps do as much in sum as one that is twice as long, and take half of its time. */
 static double apart(const struct counted_work *a, const struct counted_work *b)
 {
-	return fmax(fmax(more_or_less(a->threads, b->threads), more_or_less(a->warps, b->warps)), more_or_less(a->longest, b->longest));
+	return max_double(max_double(more_or_less(a->threads, b->threads), more_or_less(a->warps, b->warps)), more_or_less(a->longest, b->longest));
+}
+
+/* exp of what apart() may be; INFINITY: anything. Most candidates are told by that, without a logarithm. A little more, because apart() is rounded. */
+static double most_times(double apart)
+{
+	return exp(apart) * (1 + 1e-9);
+}
+
+static bool is_further(const struct counted_work *a, const struct counted_work *b, double times)
+{
+	return is_beyond(a->warps, b->warps, times) || is_beyond(a->threads, b->threads, times) || is_beyond(a->longest, b->longest, times);
 }
 
 /* Of what stands for a group: a traced one, whose long loops can be made longer, and shorter down to `least` of what it did. Iterations that
- * were not traced need not do as those that were, so that a tenth of how much longer they are counts as well: a guess. */
-static double apart_fitted(const struct counted_work *traced, const struct counted_work *work, double least)
+ * were not traced need not do as those that were, so that a tenth of how much longer they are counts as well: a guess. INFINITY: it is further
+ * apart than most_times allows. */
+static double apart_fitted(const struct counted_work *traced, const struct counted_work *work, double least, double most)
 {
 	static const double stretched = 0.1;
 	if (least >= 1 || !(traced->warps > 0) || !(work->warps > 0))
-		return apart(traced, work);
+		return is_further(traced, work, most) ? INFINITY : apart(traced, work);
 	double times = fmax(work->warps / traced->warps, least);
 	struct counted_work fitted = {.threads = traced->threads * times, .warps = traced->warps * times, .longest = traced->longest * times};
-	return apart(&fitted, work) + stretched * fabs(log(times));
+	return is_further(&fitted, work, most) ? INFINITY : apart(&fitted, work) + stretched * fabs(log(times));
 }
 
 /* How unlike two groups are, the most important first. */
@@ -162,10 +181,11 @@ static uint32_t most_alike(const struct trace_shape *shape, const struct candida
 {
 	struct difference least = {.border = true, .work = INFINITY, .misaligned = UINT32_MAX, .distance = UINT64_MAX};
 	uint32_t best = 0, own = borders(shape->groups, group);
+	double most = INFINITY;
 	for (size_t i = 0; i < c->count; i++) {
 		struct difference d = {
 			.border = c->borders[i] != own,
-			.work = work ? floor(100 * apart_fitted(&c->work[i], work, c->least ? c->least[i] : 1)) : 0,
+			.work = work ? floor(100 * apart_fitted(&c->work[i], work, c->least ? c->least[i] : 1, most)) : 0,
 			.distance = c->ids[i] > group ? c->ids[i] - group : group - c->ids[i],
 		};
 		if (c->ids[i] == group && !c->other)
@@ -174,6 +194,7 @@ static uint32_t most_alike(const struct trace_shape *shape, const struct candida
 			continue;
 		d.misaligned = misaligned(shape, c, group, c->ids[i]);
 		if (is_more_alike(&d, &least)) {
+			most = d.work < least.work ? most_times((d.work + 1) / 100) : most;
 			least = d;
 			best = (uint32_t)i;
 		}
@@ -188,38 +209,39 @@ uint64_t group_of_sample(const struct group_sample *s, uint64_t n)
 	return s->count < all ? (uint64_t)(((double)n + 0.5) * (double)all / (double)s->count) : n;
 }
 
-/* By how much the nearest of those that stand for groups, and those that are to, is off. */
-static double missing(const struct counted_work *work, const struct counted_work *stands_for, const struct counted_work *chosen,
-                      uint32_t count)
-{
-	double least = apart(stands_for, work);
-	for (uint32_t i = 0; i < count; i++)
-		least = fmin(least, apart(&chosen[i], work));
-	return least;
-}
-
 /* The group with the most instructions that no traced group stands for, then the next, and so on, as long as launches that
- * differ so much would not be taken for alike (TBPoint, V-A). */
-static void find_needed(const struct group_sample *sample, const struct counted_work *work, const struct counted_work *traced,
-                        const struct group_stand_in *stands_for, struct needed_groups *out)
+ * differ so much would not be taken for alike (TBPoint, V-A). off: of each group, by how much the nearest of those that stand for groups, and those
+ * that are to, is off. */
+static void choose_needed(const struct group_sample *sample, const struct counted_work *work, double *off, struct needed_groups *out)
 {
 	static const double unlike = 0.1; /* TBPoint's threshold of launches */
-	struct counted_work chosen[MOST_NEEDED];
 	for (bool found = true; found && out->count < MOST_NEEDED;) {
 		uint64_t worst = 0;
 		double most = 0;
-		for (uint64_t g = 0; g < sample->count; g++) {
-			double off = missing(&work[g], &traced[stands_for[g].traced], chosen, out->count);
-			if (off > unlike && off * work[g].warps > most) {
-				most = off * work[g].warps;
+		for (uint64_t g = 0; g < sample->count; g++)
+			if (off[g] > unlike && off[g] * work[g].warps > most) {
+				most = off[g] * work[g].warps;
 				worst = g;
 			}
-		}
 		found = most > 0;
-		chosen[out->count] = work[worst];
 		if (found)
 			out->ids[out->count++] = group_of_sample(sample, worst);
+		for (uint64_t g = 0; g < sample->count && found; g++)
+			if (off[g] > unlike)
+				off[g] = fmin(off[g], apart(&work[worst], &work[g]));
 	}
+}
+
+static int find_needed(const struct group_sample *sample, const struct counted_work *work, const struct counted_work *traced,
+                       const struct group_stand_in *stands_for, struct needed_groups *out)
+{
+	double *off = calloc(sample->count + 1, sizeof *off);
+	for (uint64_t g = 0; g < sample->count && off; g++)
+		off[g] = apart(&traced[stands_for[g].traced], &work[g]);
+	if (off)
+		choose_needed(sample, work, off, out);
+	free(off);
+	return off ? 0 : -ENOMEM;
 }
 
 static int count_pattern(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
@@ -263,7 +285,7 @@ int trace_groups(const struct kernel_code *code, const struct group_sample *samp
 	}
 	needed->count = 0;
 	if (work && !result)
-		find_needed(sample, work, c.work, out, needed);
+		result = find_needed(sample, work, c.work, out, needed);
 	free(c.borders);
 	return result;
 }
