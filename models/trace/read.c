@@ -80,14 +80,51 @@ struct trace_decoder {
 
 /* ---- chunks ---- */
 
-static int compare_chunks(const void *a, const void *b)
+static int compare_chunks(const struct chunk *x, const struct chunk *y)
 {
-	const struct chunk *x = a, *y = b;
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
 	if (x->lane != y->lane)
 		return x->lane < y->lane ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Two runs that follow one another, the second from `middle` on, into `to`. Of equal chunks, the first stays first. */
+static void merge_runs(const struct chunk *from, size_t first, size_t middle, size_t end, struct chunk *to)
+{
+	size_t a = first, b = middle;
+	for (size_t i = first; i < end; i++)
+		to[i] = a < middle && (b == end || compare_chunks(&from[a], &from[b]) <= 0) ? from[a++] : from[b++];
+}
+
+/* Where the run ends that begins here. */
+static size_t end_of_run(const struct chunk *chunks, size_t first, size_t count)
+{
+	size_t end = first + (first < count);
+	while (end < count && compare_chunks(&chunks[end - 1], &chunks[end]) <= 0)
+		end++;
+	return end;
+}
+
+/* Work-items take chunks in about their order, so there are few runs: those that are next to one another are merged until one is left. */
+static int sort_chunks(struct trace_decoder *r)
+{
+	size_t count = r->chunk_count;
+	if (end_of_run(r->chunks, 0, count) == count)
+		return 0;
+	struct chunk *other = malloc(count * sizeof *other);
+	while (other && end_of_run(r->chunks, 0, count) < count) {
+		for (size_t first = 0, middle, end; first < count; first = end) {
+			middle = end_of_run(r->chunks, first, count);
+			end = end_of_run(r->chunks, middle, count);
+			merge_runs(r->chunks, first, middle, end, other);
+		}
+		struct chunk *sorted = other;
+		other = r->chunks;
+		r->chunks = sorted;
+	}
+	free(other);
+	return other ? 0 : -ENOMEM;
 }
 
 static uint64_t word_at(const uint8_t *bytes, size_t index)
@@ -123,8 +160,7 @@ static int find_chunks(struct trace_decoder *r, const uint8_t *bytes, size_t wor
 		                                             at + TRACE_CHUNK_HEADER_WORDS * 8, (uint32_t)used, used >> 32 & 1};
 		r->trace->size_bytes += (uint32_t)used;
 	}
-	qsort(r->chunks, r->chunk_count, sizeof *r->chunks, compare_chunks);
-	return 0;
+	return sort_chunks(r) ? gs_fail(err, ENOMEM, "out of memory") : 0;
 }
 
 /* ---- events ---- */
@@ -536,7 +572,8 @@ static int read_group(struct trace_decoder *r, size_t first, size_t end, struct 
 		if (!r->lane)
 			r->group.base_count = 0; /* recorded again */
 		bool whole = read_lane(r, &r->chunks[i], n);
-		r->group = kept;
+		if (!r->lane) /* no other records anything about the group */
+			r->group = kept;
 		if (!keep_lane(r, &g->lanes[r->lane], whole))
 			return gs_fail(err, ENOMEM, "out of memory");
 	}
