@@ -67,7 +67,7 @@ static struct code_instruction like_ptx(const struct assembled_emitter *e, uint3
 	in.writes = in.reads = in.waits = 0;
 	in.first_operand = c->machine_operand_count;
 	in.address = in.site = -1;
-	in.stall = 0;
+	in.stall = in.kept = 0;
 	return in;
 }
 
@@ -91,12 +91,6 @@ static uint8_t branch_flags(const struct assembled_emitter *e, const struct asse
 	return (uint8_t)(CODE_CONDITIONAL | (!always && like->class == CODE_branch ? like->flags & (CODE_UNIFORM | CODE_ORDERED) : 0));
 }
 
-/* What comes after accesses and barriers has its own time in the models. */
-static bool stalls(uint8_t class)
-{
-	return class != CODE_barrier && (class < CODE_load || class > CODE_texture);
-}
-
 static uint16_t next_of(struct assembled_emitter *e, uint8_t barrier)
 {
 	return (uint16_t)(e->first[barrier] + e->used[barrier]++ % e->turns[barrier]);
@@ -107,22 +101,25 @@ static void add_registers(struct assembled_emitter *e, uint32_t i, struct code_i
 	struct kernel_code *c = e->code;
 	const struct sass_instruction *s = &e->k->in[i];
 	uint8_t barrier = barrier_of(s), read = read_barrier_of(e->k, i);
-	if (barrier != SASS_NO_BARRIER) {
+	bool apart = barrier != SASS_NO_BARRIER || (in->class >= CODE_load && in->class <= CODE_texture);
+	if (barrier != SASS_NO_BARRIER)
 		add_operand(c, &in->writes, next_of(e, barrier));
-	} else if (s->stall > 1 && stalls(in->class)) {
-		in->stall = s->stall;
-		add_operand(c, &in->writes, e->stall);
+	if (s->stall > 1 && in->class != CODE_barrier) {
+		in->stall = (uint8_t)(s->stall | (apart ? CODE_STALL_APART : 0));
+		if (!apart)
+			add_operand(c, &in->writes, e->stall);
 	}
 	for (uint32_t r = 0; r < s->reads; r++)
 		add_operand(c, &in->reads, s->registers[r]);
+	in->kept = s->kept;
 	if (read != SASS_NO_BARRIER) {
-		in->stall = 1;
+		in->stall |= CODE_STALL_READ;
 		add_operand(c, &in->waits, next_of(e, read));
 	}
-	add_operand(c, &in->waits, e->stall);
 	for (uint32_t n = 0; n < SASS_BARRIERS; n++)
 		for (uint32_t t = 0; t < e->turns[n] && s->wait_mask >> n & 1; t++)
 			add_operand(c, &in->waits, e->first[n] + t);
+	add_operand(c, &in->waits, e->stall); /* the last one, as CODE_STALL_APART has it */
 	/* Not counted: nobody waits for these, since control fields say when they are there. Whoever writes the code down needs them. */
 	for (uint32_t r = 0; r < s->results && r < MOST_RESULTS && s->result + r < REAL_REGISTERS - 1u; r++)
 		c->machine_operands[c->machine_operand_count++] = (uint16_t)(s->result + r);
@@ -150,6 +147,12 @@ static void set_name(struct kernel_code *c, const char *name, struct code_instru
 static bool is_half(const char *name)
 {
 	return !strncmp(name, "HFMA2", 5) || !strncmp(name, "HADD2", 5) || !strncmp(name, "HMUL2", 5);
+}
+
+/* A product of 32 bits each, and a sum with 64. */
+static bool is_wide(const struct sass_instruction *s)
+{
+	return !strcmp(s->name, "IMAD") && (s->opcode & 0x1ff) == 0x025;
 }
 
 static void add_instruction(struct assembled_emitter *e, const struct assembled_block *b, uint32_t i)
@@ -181,7 +184,7 @@ static void add_instruction(struct assembled_emitter *e, const struct assembled_
 		in.space = o.space; /* of a parameter */
 	if (!strcmp(s->name, "S2R") && (s->special < SASS_TID || s->special > SASS_TID + 2))
 		in.space = SPACE_param; /* where the block is in the grid: no pipe is counted for it */
-	in.bytes = is_half(s->name) ? 2 : in.bytes;
+	in.bytes = is_half(s->name) ? 2 : is_wide(s) ? 8 : in.bytes;
 	set_name(c, s->name, &in);
 	add_registers(e, i, &in);
 	c->machine[c->machine_count] = in;

@@ -80,8 +80,13 @@ static void find_flow(const struct word *w, unsigned arch, uint64_t at, struct s
 
 /* ---- registers ---- */
 
-static void add_read(struct sass_instruction *out, uint32_t first, unsigned count)
+enum { PLACE_D = 16, PLACE_A = 24, PLACE_B = 32, PLACE_C = 64 };
+
+static void add_read(const struct word *w, struct sass_instruction *out, unsigned place, unsigned count)
 {
+	uint32_t first = field(w, place, 8), slot = place == PLACE_A ? 0 : place == PLACE_B ? 1 : 2;
+	if (out->reuse >> slot & 1 && out->reads < 8 && first != SASS_RZ && place != PLACE_D)
+		out->kept |= (uint8_t)(1u << out->reads);
 	for (unsigned i = 0; i < count && first != SASS_RZ && first + i < SASS_RZ && out->reads < SASS_MOST_REGISTERS; i++)
 		out->registers[out->reads++] = (uint8_t)(first + i);
 }
@@ -98,34 +103,34 @@ static void add_sources(const struct word *w, const char *operands, struct sass_
 		switch (*o) {
 		case 'a':
 		case 'A':
-			add_read(out, field(w, 24, 8), count);
+			add_read(w, out, PLACE_A, count);
 			break;
 		case 's':
-			add_read(out, field(w, 32, 8), stored);
+			add_read(w, out, PLACE_B, stored);
 			break;
 		case 't':
-			add_read(out, field(w, form == 1 ? 64 : 32, 8), stored);
+			add_read(w, out, form == 1 ? PLACE_C : PLACE_B, stored);
 			break;
 		case 'e':
-			add_read(out, field(w, 16, 8), 1);
+			add_read(w, out, PLACE_D, 1);
 			break;
 		case 'h':
 			if (form == 1 || form == 2)
-				add_read(out, field(w, 32, 8), 1);
+				add_read(w, out, PLACE_B, 1);
 			if (form == 1 || form == 4)
-				add_read(out, field(w, 64, 8), 1);
+				add_read(w, out, PLACE_C, 1);
 			break;
 		case 'b':
 		case 'B':
 			if (own ? form != 7 : form == 1)
-				add_read(out, field(w, 32, 8), count);
+				add_read(w, out, PLACE_B, count);
 			else if (other_is_c && third)
-				add_read(out, field(w, 64, 8), count);
+				add_read(w, out, PLACE_C, count);
 			break;
 		case 'c':
 		case 'C':
 			if (own || !other_is_c)
-				add_read(out, field(w, 64, 8), count);
+				add_read(w, out, PLACE_C, count);
 			break;
 		}
 	}

@@ -56,6 +56,7 @@ struct sass_instruction {
 	uint8_t result;
 	uint8_t reads;     /* vector registers that it reads, without RZ */
 	uint8_t registers[SASS_MOST_REGISTERS];
+	uint8_t kept;      /* of the first eight of them, those that `reuse` is of: a bit each */
 };
 
 /* Of the instruction at byte `at` of code for sm_`arch`: 16 bytes. Never fails; what is not known has no name. */

@@ -46,6 +46,14 @@ enum code_flags {
 
 enum { CODE_TABLE_WAY = 2 };
 
+enum code_stall {
+	CODE_STALL_CYCLES = 15,
+	/* What it writes takes its own time. The cycles are those until the next instruction may issue, which waits for the register that this
+	 * one waits for last. */
+	CODE_STALL_APART = 64,
+	CODE_STALL_READ = 128, /* of an access: others wait for the first register that it waits for until it has read its operands */
+};
+
 struct code_instruction {
 	uint8_t class;    /* enum code_class */
 	uint8_t space;    /* enum code_space; SPACE_none unless it accesses memory */
@@ -62,9 +70,10 @@ struct code_instruction {
 	uint32_t line; /* in the user's file, from .loc; 0: not known */
 	uint16_t column;
 	uint16_t file; /* index of kernel_code.files */
-	/* Cycles until what it writes is there, as the assembler has decided; 0: as long as its class takes. Of an access to memory: 1 if the first register that it waits for
-	 * is one that others wait for until the access has read its operands. */
+	/* As the assembler has decided: cycles until what it writes is there (CODE_STALL_CYCLES; 0: as long as its class takes), with
+	 * enum code_stall. */
 	uint8_t stall;
+	uint8_t kept; /* of the registers that an assembler's instruction reads, those that stay at hand for the next one: a bit each */
 	uint32_t opcode; /* offset in kernel_code.strings: the opcode with its modifiers */
 	int32_t address; /* of memory classes: the node that computes it, or -1: not known */
 	/* Of memory classes: the place of the source that it accesses memory for (struct trace_site), or -1: not known. An

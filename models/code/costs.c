@@ -210,7 +210,7 @@ struct instruction_cost gpu_instruction_cost(const struct gpu *gpu, const struct
 		t.initiation = LEAST_INITIATION;
 	/* An instruction that loads a parameter and is no access of the PTX. */
 	bool parameter = i->class == CODE_nop && i->space == SPACE_const;
-	double decided = parameter ? (double)gpu->const_latency : i->stall;
+	double decided = parameter ? (double)gpu->const_latency : i->stall & CODE_STALL_APART ? 0 : i->stall;
 	if (decided > 0)
 		return (struct instruction_cost){.unit = class_unit(gpu, i),
 		                                 .latency = max_double(decided - gpu->pipeline_latency, 0),

@@ -263,6 +263,12 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(FLAG, banks_by_name, "", 0, 1, GPU_DEFAULT("0"), "the number in a PTX register's name tells its bank")       \
 	X(COUNT, read_window, "cycles", 0, 64, GPU_DEFAULT("0"),                                                       \
 	  "in which an instruction's registers are read, one a cycle from each of its scheduler's banks; 0: not looked at") \
+	X(FLAG, operands_in_turn, "", 0, 1, GPU_DEFAULT("0"),                                                          \
+	  "what an assembler's instruction gives to a queue, or to a product with 64 bits, is read one register a cycle, and keeps its bank for one more") \
+	X(FLAG, fp32_halves, "", 0, 1, GPU_DEFAULT("0"),                                                               \
+	  "in an assembler's code, one half of the fp32 units does products of integers, the other those of 16-bit numbers, and either does the rest") \
+	X(COUNT, sync_cycles, "cycles", 0, 64, GPU_DEFAULT("0"),                                                       \
+	  "for which what gathers lanes in an assembler's code (BSSY, BSYNC) takes a unit of its scheduler; 0: as other branches") \
 	X(FLAG, banks_without_conflicts, "", 0, 1, GPU_DEFAULT("0"),                                                   \
 	  "the assembler chooses registers, and operands are reused, so that banks hold nobody up; 0: chance")         \
 	X(COUNT, operand_collectors, "collectors", 0, 1024, GPU_REQUIRED,                                              \

@@ -10,6 +10,7 @@
 #define GPUSIM_MODELS_SM_ISSUE_H
 
 #include "models/sm/copies.h"
+#include "models/sm/needs.h"
 #include "models/sm/gaps.h"
 #include "models/sm/policies.h"
 #include "models/sm/units.h"
@@ -171,15 +172,26 @@ static void ov_finish_warp(struct ov_sm *sm, uint32_t slot)
 	check_barrier(sm, w->group);
 }
 
-/* Others wait until the access has read its operands. */
-static __attribute__((noinline)) void mark_read(const struct ov_sm *sm, struct ov_warp *w, uint16_t *registers, const struct ov_op *op)
+static void mark_pending(struct ov_warp *w, uint16_t *registers, uint16_t mark, enum ov_register state)
 {
-	uint16_t mark = sm->m->read_marks[op - sm->ops];
-	if (!mark)
-		return;
-	registers[mark - 1] = OV_LOADING;
+	registers[mark - 1] = (uint16_t)state;
 	w->unwritten |= 1ULL << (mark - 1) % 64;
 	w->pending++;
+}
+
+/* Others wait until the access has read its operands, and the warp until its next instruction may issue. */
+static __attribute__((noinline)) void mark_more(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
+{
+	uint32_t n = (uint32_t)(op - sm->ops);
+	const struct ov_marks *marks = &sm->m->marks[n];
+	uint16_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
+	if (marks->read)
+		mark_pending(w, registers, marks->read, OV_LOADING);
+	if (!marks->stall)
+		return;
+	mark_pending(w, registers, marks->stall, OV_PENDING);
+	w->in_flight++;
+	ov_schedule(sm, sm->now + marks->cycles, OV_STALL_ENDS, slot, n);
 }
 
 static inline void reserve_registers(struct ov_sm *sm, struct ov_warp *w, uint32_t slot, const struct ov_op *op)
@@ -196,8 +208,8 @@ static inline void reserve_registers(struct ov_sm *sm, struct ov_warp *w, uint32
 	if (op->writes > 1)
 		mark_registers(sm->m, registers, op, (enum ov_register)op->marks);
 	w->pending += op->writes;
-	if (__builtin_expect(sm->m->read_marks != NULL, 0))
-		mark_read(sm, w, registers, op);
+	if (__builtin_expect(sm->m->marks != NULL, 0))
+		mark_more(sm, w, slot, op);
 }
 
 static inline bool ov_next_block(const struct ov_sm *sm, struct ov_warp *w)
@@ -296,6 +308,8 @@ static inline __attribute__((always_inline)) bool issue_warp(struct ov_sm *sm, s
 	sm->uid++;
 	sm->issued++;
 	s->last_op = f->op;
+	if (!OV_PLAIN && sm->m->needs)
+		ov_takes(sm, f->op, partition);
 	step_warp(sm, s, w, slot, op);
 	return true;
 }
@@ -338,6 +352,10 @@ static inline bool reads_in_time(struct ov_sm *sm, const struct ov_scheduler *s,
 	const struct read_ports *ports = &sm->m->read_ports[pc];
 	const uint8_t *reads = s->last_slot == slot && s->last_op + 1 == pc ? ports->after : ports->reads;
 	uint64_t *until = sm->partitions[partition].read_until, next[READ_PORT_BANKS];
+	if (sm->m->needs && sm->m->needs[pc].in_turn)
+		return true;
+	if (ov_meets_turns(sm, partition, reads))
+		return false;
 	for (uint32_t b = 0; b < READ_PORT_BANKS; b++) {
 		bool idle = until[b] <= sm->now;
 		next[b] = (idle ? sm->now : until[b]) + reads[b];
@@ -353,7 +371,7 @@ static inline void run_scheduler(struct ov_sm *sm, uint32_t n)
 	struct ov_scheduler *s = &sm->schedulers[n];
 	uint64_t mask[OV_ONE_WORD ? 1 : OV_MAX_WORDS];
 	uint32_t position, partition = ov_partitions(sm->m) == 1 ? 0 : n;
-	if (!find_candidates(sm, s, partition, mask))
+	if ((!OV_PLAIN && ov_is_held(sm, partition)) || !find_candidates(sm, s, partition, mask))
 		return;
 	while ((position = ov_pick(sm->m, s, mask)) != OV_NONE) {
 		uint32_t slot = s->slot_at[position];
@@ -361,6 +379,8 @@ static inline void run_scheduler(struct ov_sm *sm, uint32_t n)
 			ov_flush_buffer(sm, slot, sm->warps[slot].pc);
 			ov_update_warp(sm, slot);
 			sm->moved = true;
+		} else if (!OV_PLAIN && sm->m->needs && !ov_finds_units(sm, slot, partition)) {
+			; /* another one may */
 		} else if (!OV_PLAIN && sm->m->read_ports && !reads_in_time(sm, s, slot, partition)) {
 			sm->conflicts++;
 			sm->recheck = true;

@@ -176,19 +176,39 @@ static int make_read_ports(struct ov_machine *m)
 	return read_ports_find(m->launch->code, read_port_banks(m->gpu), m->read_ports);
 }
 
-static int make_read_marks(struct ov_machine *m)
+static int make_marks(struct ov_machine *m)
 {
 	const struct kernel_code *code = m->launch->code;
 	for (uint32_t i = 0; i < code->code_count; i++) {
 		const struct code_instruction *in = &code->code[i];
-		if (!code_has_accesses(in->class) || !in->stall || !in->waits)
+		if (!(in->stall & (CODE_STALL_APART | CODE_STALL_READ)) || !in->waits)
 			continue;
-		if (!m->read_marks && !(m->read_marks = calloc(code->code_count + 1u, sizeof *m->read_marks)))
+		if (!m->marks && !(m->marks = calloc(code->code_count + 1u, sizeof *m->marks)))
 			return -ENOMEM;
-		m->read_marks[i] = (uint16_t)(code->operands[in->first_operand + in->writes + in->reads] + 1);
+		const uint16_t *waits = &code->operands[in->first_operand + in->writes + in->reads];
+		if (in->stall & CODE_STALL_READ && code_has_accesses(in->class))
+			m->marks[i].read = (uint16_t)(waits[0] + 1);
+		if (in->stall & CODE_STALL_APART && in->stall & CODE_STALL_CYCLES) {
+			m->marks[i].stall = (uint16_t)(waits[in->waits - 1] + 1);
+			m->marks[i].cycles = in->stall & CODE_STALL_CYCLES;
+		}
 	}
-	m->masks = m->masks && !m->read_marks;
+	m->masks = m->masks && !m->marks;
 	return 0;
+}
+
+static int make_needs(struct ov_machine *m)
+{
+	const struct kernel_code *code = m->launch->code;
+	if (!needs_are_known(m->gpu, code))
+		return 0;
+	m->needs = calloc(code->code_count + 1u, sizeof *m->needs);
+	for (uint32_t i = 0; i < code->code_count && m->needs; i++) {
+		m->needs[i] = needs_of(m->gpu, code, &code->code[i], read_port_banks(m->gpu));
+		if (m->needs[i].half)
+			m->ops[i].initiation = OV_FRACTION; /* of both halves */
+	}
+	return m->needs ? 0 : -ENOMEM;
 }
 
 static uint32_t share_of(uint32_t total, uint32_t partitions)
@@ -280,19 +300,22 @@ int ov_machine_init(struct ov_machine *m, const struct gpu *gpu, const struct la
 	for (uint32_t p = 0; p < launch->path_count; p++)
 		m->gap_room = max_u32(m->gap_room, (uint32_t)launch->paths[p].gap_count);
 	size_kinds(m);
-	int rc = make_read_marks(m);
+	int rc = make_marks(m);
 	choose_variant(m);
 	if (!rc)
 		rc = make_ops(m);
 	if (!rc)
 		rc = make_blocks(m);
+	if (!rc)
+		rc = make_needs(m);
 	return rc ? rc : make_read_ports(m);
 }
 
 void ov_machine_finish(struct ov_machine *m)
 {
 	free(m->read_ports);
-	free(m->read_marks);
+	free(m->needs);
+	free(m->marks);
 	free(m->blocks);
 	free(m->ops);
 	free(m->lines);

@@ -83,7 +83,7 @@ static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_fl
 	if (!accesses && op->latency_rule != OV_SHARED)
 		done = sm->now + 1;
 	occupy_unit(sm, u, held);
-	if (__builtin_expect(sm->m->read_marks != NULL, 0))
+	if (__builtin_expect(sm->m->marks != NULL, 0))
 		ov_operands_read(sm, f->slot, f->op);
 	if (ov_has_memory(sm) && ov_memory_takes(sm, f, accesses))
 		return;

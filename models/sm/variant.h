@@ -171,7 +171,7 @@ static inline void ov_may_retire(struct ov_sm *sm, uint32_t slot)
 /* The stages meet in these. */
 static inline void ov_schedule(struct ov_sm *sm, uint64_t time, enum ov_event_kind kind, uint32_t slot, uint32_t op);
 static void ov_complete_result(struct ov_sm *sm, uint32_t slot, uint32_t op);
-static void ov_operands_read(struct ov_sm *sm, uint32_t slot, uint32_t op); /* sm->m->read_marks is there */
+static void ov_operands_read(struct ov_sm *sm, uint32_t slot, uint32_t op); /* sm->m->marks is there */
 /* Puts a warp into the mask that its state asks for. */
 static inline void ov_update_warp(struct ov_sm *sm, uint32_t slot);
 /* The same, of one that waits for nothing but registers. */

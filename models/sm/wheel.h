@@ -124,18 +124,27 @@ static inline void release_registers(struct ov_sm *sm, uint32_t slot, const stru
 	pass_written(sm, w, slot, registers);
 }
 
-/* An access has read its operands: what waited to write them may go on. */
-static void ov_operands_read(struct ov_sm *sm, uint32_t slot, uint32_t n)
+static void release_mark(struct ov_sm *sm, uint32_t slot, uint16_t mark)
 {
-	uint16_t mark = sm->m->read_marks[n];
 	struct ov_warp *w = &sm->warps[slot];
 	uint16_t *registers = &sm->registers[(size_t)slot * sm->m->register_count];
-	if (!mark)
-		return;
 	registers[mark - 1] = OV_WRITTEN;
 	w->pending--;
 	w->unwritten &= -(uint64_t)(w->pending != 0);
 	pass_written(sm, w, slot, registers);
+}
+
+/* An access has read its operands: what waited to write them may go on. */
+static void ov_operands_read(struct ov_sm *sm, uint32_t slot, uint32_t n)
+{
+	if (sm->m->marks[n].read)
+		release_mark(sm, slot, sm->m->marks[n].read);
+}
+
+static void end_stall(struct ov_sm *sm, uint32_t slot, uint32_t n)
+{
+	release_mark(sm, slot, sm->m->marks[n].stall);
+	complete_instruction(sm, slot);
 }
 
 /* A unit's result always finds its bank; reads of this cycle wait for it. */
@@ -205,6 +214,9 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 	case OV_BRANCHED:
 		sm->warps[e->slot].wait = OV_RUNS;
 		ov_update_warp(sm, e->slot);
+		break;
+	case OV_STALL_ENDS:
+		end_stall(sm, e->slot, e->op);
 		break;
 	case OV_BARRIER_OPENS:
 		ov_release_barrier(sm, e->slot);

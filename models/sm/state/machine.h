@@ -6,6 +6,7 @@
 #ifndef GPUSIM_MODELS_SM_STATE_MACHINE_H
 #define GPUSIM_MODELS_SM_STATE_MACHINE_H
 
+#include "models/sm/state/needs.h"
 #include "models/sm/state/instruction.h"
 #include "models/sm/state/options.h"
 #include "models/sm/state/read_ports.h"
@@ -49,7 +50,13 @@ struct ov_machine {
 	bool masks; /* bits of ov_op's masks stand for one register each */
 	uint32_t read_window;           /* cycles in which an instruction's registers are read; 0: whenever that is */
 	struct read_ports *read_ports; /* by op; NULL without a window */
-	uint16_t *read_marks; /* by op: 1 + the register that is pending until it has read its operands, 0: none; NULL: none of the code has one */
+	struct ov_needs *needs;  /* by op; NULL: not known */
+	/* By op: 1 + the register that is pending until it has read its operands, and one that is for so many cycles after it has issued;
+	 * 0: none. NULL: none of the code has one. */
+	struct ov_marks {
+		uint16_t read, stall;
+		uint8_t cycles;
+	} *marks;
 	uint32_t front[2]; /* cycles from issue to start, without and with registers to read; ldst: one less */
 	uint32_t pool_kinds[OV_KINDS + 1]; /* whose collectors are in each pool */
 	/* Of bank 0, and of all but for copies. Where banks divide the 64 bits of a mask, masks are repeated as often as they

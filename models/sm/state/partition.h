@@ -50,6 +50,7 @@ struct ov_partition {
 	uint64_t refused; /* of the last pool: ready collectors that no lane had room for */
 	uint64_t open[OV_KINDS]; /* all bits, where the port has room */
 	uint64_t read_until[READ_PORT_BANKS]; /* cycle from which on nothing is read from the bank */
+	uint64_t turn_free, turn_until[READ_PORT_BANKS], held_until, half_free[2], sync_free; /* cycles, as ov_needs has it; halves: heavy, lite */
 	/* Collectors that are reading, in the order of their allocation, which is that of the banks' queues. */
 	uint32_t reading_count;
 	struct ov_reading *reading;

@@ -164,6 +164,16 @@ static void place_result(struct ports *p, const struct code_block *b, uint32_t n
 	}
 }
 
+/* What the assembler says to keep. */
+static uint32_t find_kept(const struct kernel_code *code, const struct code_instruction *i, uint16_t *out)
+{
+	uint32_t count = 0;
+	for (uint32_t r = 0; r < i->reads; r++)
+		if (i->kept >> r & 1)
+			out[count++] = reads_of(code, i)[r];
+	return count;
+}
+
 static void find_block(struct ports *p, const struct code_block *b, struct read_ports *out)
 {
 	uint16_t before[UINT8_MAX], now[UINT8_MAX], rest[UINT8_MAX];
@@ -177,8 +187,9 @@ static void find_block(struct ports *p, const struct code_block *b, struct read_
 				rest[rest_count++] = now[r];
 		count_reads(p, rest, rest_count, out[n].after);
 		place_result(p, b, n);
-		memcpy(before, now, count * sizeof *now);
-		before_count = count;
+		before_count = p->code->assembled ? find_kept(p->code, &p->code->code[n], before) : count;
+		if (!p->code->assembled)
+			memcpy(before, now, count * sizeof *now);
 	}
 }
 

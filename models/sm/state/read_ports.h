@@ -5,7 +5,7 @@
  *   banks: the assembler chooses them. It spreads the operands of an instruction over banks as far as other instructions leave it free to
  *   reads: each register counts once, and a register of two words in two banks. One operand may be a constant, as parameters are, and
  *          is not read; if there are two, they are loaded into registers
- *   after: the same right after the instruction before it, whose operands are still at hand
+ *   after: the same right after the instruction before it, whose operands are still at hand: all of them, or those that an assembler says
  */
 #ifndef GPUSIM_MODELS_SM_STATE_READ_PORTS_H
 #define GPUSIM_MODELS_SM_STATE_READ_PORTS_H

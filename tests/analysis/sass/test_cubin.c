@@ -128,7 +128,7 @@ static void instructions_by_their_bits(void)
 		/* IADD3 R4, R7.reuse, -0x1, RZ */
 		{0xffffffff07047810, 0x040fe20007ffe0ff, 90,
 		 {.name = "IADD3", .predicate = 7, .stall = 1, .write_barrier = 7, .read_barrier = 7, .reuse = 1, .target = -1, .results = 1, .result = 4, .reads = 1,
-		  .registers = {7}}},
+		  .registers = {7}, .kept = 1}},
 		/* ISETP.GE.AND P0, PT, R7, 0x1, PT: no register is written, although the field of Rd is 0 */
 		{0x000000010700780c, 0x002fc40003f06270, 90,
 		 {.name = "ISETP", .predicate = 7, .stall = 2, .yield = true, .write_barrier = 7, .read_barrier = 7, .wait_mask = 2, .target = -1, .reads = 1,
@@ -156,7 +156,7 @@ static void instructions_by_their_bits(void)
 		sass_decode(word, cases[i].arch, 0xb0, &s);
 		CU_ASSERT_STRING_EQUAL(s.name, is->name);
 		CU_ASSERT_TRUE(s.predicate == is->predicate && s.negated == is->negated);
-		CU_ASSERT_TRUE(s.stall == is->stall && s.yield == is->yield && s.wait_mask == is->wait_mask && s.reuse == is->reuse);
+		CU_ASSERT_TRUE(s.stall == is->stall && s.yield == is->yield && s.wait_mask == is->wait_mask && s.reuse == is->reuse && s.kept == is->kept);
 		CU_ASSERT_TRUE(s.write_barrier == is->write_barrier && s.read_barrier == is->read_barrier);
 		CU_ASSERT_TRUE(s.flow == is->flow && s.target == is->target);
 		CU_ASSERT_TRUE(s.bytes == is->bytes && s.results == is->results && (!s.results || s.result == is->result));

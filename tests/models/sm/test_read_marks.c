@@ -14,7 +14,7 @@ static uint64_t issues_at(const char *operands, bool marked)
 	for (int i = 0; i < LOADS; i++) {
 		struct code_instruction *load = build_memory(&s.code, CODE_load, SPACE_shared, i + 1 < LOADS ? "3 <- 1 2" : "4 <- 1 2 ? 40");
 		load->bytes = 16;
-		load->stall = marked && i + 1 == LOADS;
+		load->stall = marked && i + 1 == LOADS ? CODE_STALL_READ : 0;
 	}
 	build(&s.code, CODE_int, operands);
 	scene_exit(&s);

@@ -101,17 +101,21 @@ def cases():
     yield "ffma_same_operands", [FFMA(0, 2, 3, 4), FFMA(3, 2, 3, 4)]
     yield "ffma_reuse", [FFMA(0, 2, 3, 4, ru=1), FFMA(3, 2, 5, 6, ru=1)]
     for name, made in (("fadd", FADD(0, 2, 3)), ("fmul", FMUL(0, 2, 3)), ("ffma_immediate", FFMAI(0, 2, 3)), ("nop", n), ("iadd3", IADD3(0, 2, 3)),
-                       ("lop3", LOP3(0, 2, 3)), ("shf", SHF(0, 2, 3)), ("lea", LEA(0, 2, 3)), ("mov", MOV(0, 2)), ("sel", SEL(0, 2, 3)), ("isetp", ISETP(4, 2, 1)),
+                       ("lop3", LOP3(0, 2, 3)), ("shf", SHF(0, 2, 3)), ("lea", LEA(0, 2, 3)), ("mov", MOV(0, 2)), ("sel", SEL(0, 2, 3)),
+                       ("isetp", ISETP(4, 2, 1)),
                        ("fsetp", FSETP(2, 3)), ("fmnmx", FMNMX(0, 2, 3)), ("fsel", FSEL(0, 2, 3)), ("i2fp", I2FP(0, 2)), ("imad", IMAD(0, 2, 3, 2)),
-                       ("imad_mov", IMAD_MOV(0)), ("viadd", VIADD(0, 2)), ("hfma2", HFMA2(0)), ("imad_wide", IMAD_WIDE(4, 2, 6)), ("mufu", MUFU(0, 2)),
-                       ("frnd", FRND(0, 2)), ("fchk", FCHK(2, 3)), ("dfma", DFMA(4, 6, 8, 10)), ("uiadd3", UIADD3()), ("umov", UMOV()), ("uldc", ULDC()), ("ldc", LDC(0)),
+                       ("imad_mov", IMAD_MOV(0)), ("viadd", VIADD(0, 2)), ("hfma2", HFMA2(0)), ("imad_wide", IMAD_WIDE(4, 2, 6)),
+                       ("mufu", MUFU(0, 2)),
+                       ("frnd", FRND(0, 2)), ("fchk", FCHK(2, 3)), ("dfma", DFMA(4, 6, 8, 10)), ("uiadd3", UIADD3()), ("umov", UMOV()),
+                       ("uldc", ULDC()), ("ldc", LDC(0)),
                        ("s2r", S2R(0)), ("lds4", LDS(0, ADDRESS)), ("lds16", LDS(4, ZERO, 16)), ("ldg", LDG(0)), ("bssy", BSSY(40)),
                        ("bra_not", BRA(0, p=2)), ("bra", BRA(0, st=5))):
         yield name, [made]
         for count in (1, 2, 3, 5, 7, 15):
             yield f"{name}_f{count}", [made] + [f] * count
     imad = IMAD(3, 2, 3, 2)
-    for name, made in (("hfma2", HFMA2(0)), ("viadd", VIADD(0, 2)), ("iadd3", IADD3(0, 2, 3)), ("imad_wide", IMAD_WIDE(4, 2, 6)), ("lds4", LDS(0, ADDRESS))):
+    for name, made in (("hfma2", HFMA2(0)), ("viadd", VIADD(0, 2)), ("iadd3", IADD3(0, 2, 3)), ("imad_wide", IMAD_WIDE(4, 2, 6)),
+                       ("lds4", LDS(0, ADDRESS))):
         yield name + "_imad", [made, imad]
         yield name + "_nop3", [made, n, n, n]
         yield name + "_iadd3_3", [made] + [IADD3(3, 2, 3)] * 3

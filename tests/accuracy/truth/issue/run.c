@@ -10,9 +10,9 @@
 
 enum { SMS = 132, ROUNDS = 512, REPEATS = 5, WARM_UP = 400, MOST_BYTES = 1 << 20, SHARED_BYTES = 8192 };
 
-static int (*init)(unsigned), (*get_device)(int *, int), (*retain)(void **, int), (*set_current)(void *), (*load)(void **, const char *), (*unload)(void *),
-	(*get_function)(void **, void *, const char *), (*allocate)(uint64_t *, size_t), (*to_host)(void *, uint64_t, size_t), (*fill)(uint64_t, unsigned char, size_t),
-	(*synchronize)(void), (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+static int (*init)(unsigned), (*get_device)(int *, int), (*retain)(void **, int), (*set_current)(void *),
+	(*load)(void **, const char *), (*unload)(void *), (*get_function)(void **, void *, const char *), (*allocate)(uint64_t *, size_t),
+	(*to_host)(void *, uint64_t, size_t), (*fill)(uint64_t, unsigned char, size_t), (*synchronize)(void), (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 static uint64_t spans, out;
 static long long *noted;
 
