@@ -3,7 +3,7 @@
  *
  * A value that becomes part of its users has no register. Its users read its operands instead. A removed copy is another name
  * for its source's register. Instructions in the middle of a sequence have registers of their own, which are reused in turn.
- * Every memory access stays one instruction. Their order stays as it is.
+ * Every memory access stays one instruction. Their order stays as it is until schedule.c.
  */
 #include "analysis/machine/machine.h"
 

@@ -6,14 +6,18 @@
  *   names   A register may be written several times in a block, as in the copies of an unrolled loop. Then each value except the last
  *           gets a name of its own, so that only true dependences are left. A guarded instruction may leave a register's old
  *           value, so such registers keep their name.
- *   order   Accesses, barriers and everything else that depends on memory keep their order. The rest follows the last load in its old
- *           order. No instruction moves past one without operands (CODE_nop), which stands for a parameter or an id.
+ *   order   Loads whose addresses are known come before those that wait for what others load: indices before what they lead to. Loads pass
+ *           stores that they cannot meet: those of global memory pass those to shared memory, and the other way round. Other accesses, barriers
+ *           and everything else that depends on memory keep their order. The rest follows the last load in its old order. No instruction
+ *           moves past one without operands (CODE_nop), which stands for a parameter or an id.
  *   limit   Before a load for which no register is left, the oldest instructions that wait for earlier loads are executed, until their operands
  *           leave enough of them. The assembler takes as many registers as a thread of a full SM can have, or as the kernel needs
  *           anyway (graph_free_words). The most that are taken in a block are the registers of the kernel.
  *
  * Source of the limit: ptxas 13.0, sm_90, NVIDIA's PTX, 32 registers. matmul's loop of 16 trips has 17 loads, then turns of one FFMA and
  * the loads that fit into the registers of its operands. gemm_quad's, with loads of 16 bytes, has 4 loads, then turns of 4 FFMAs and 2 loads.
+ * Source of the order: spmv's loop has 12 loads of columns and values, then turns of what columns lead to and further columns. The loop that fills
+ * bank_stride's shared memory, unrolled by four by the front end and by four again, has 16 LDG, then 16 STS.
  */
 #include "analysis/machine/machine.h"
 
@@ -32,6 +36,7 @@ struct scheduler {
 	uint32_t fresh, most_fresh, named; /* names of the block's own values; the most in any block; registers that are named as in PTX */
 	uint32_t *order, *place; /* instructions of the block, counted from its first: as they come; UINT32_MAX: not yet */
 	uint32_t done;           /* how many are placed */
+	uint32_t *levels;        /* by instruction: how many loads, one after the other, it waits for */
 	uint8_t *words; /* by name: 32-bit registers that its value takes */
 	/* By name: the reads that are still to come. The block may read a value from before it and leave another one. The latter has one read more. */
 	struct scheduled_value {
@@ -69,6 +74,26 @@ static bool holds_memory(const struct scheduler *s, const struct code_instructio
 static bool is_load(const struct code_instruction *in)
 {
 	return in->class == CODE_load || in->class == CODE_texture;
+}
+
+/* Whether it copies from global into shared memory, while the warp goes on. */
+static bool copies(const struct scheduler *s, const struct code_instruction *load)
+{
+	const uint16_t *results = &s->code->machine_operands[load->first_operand];
+	for (uint32_t k = 0; k < load->writes; k++)
+		if (results[k] < s->named && s->code->machine_registers[results[k]].copies)
+			return true;
+	return false;
+}
+
+/* Whether a load may come before an access that was before it: another load, or a store that cannot meet it, because one of them is of global
+ * memory and the other of shared memory. */
+static bool passes(const struct scheduler *s, const struct code_instruction *load, const struct code_instruction *before)
+{
+	bool apart = (load->space == SPACE_global && before->space == SPACE_shared) || (load->space == SPACE_shared && before->space == SPACE_global);
+	if (load->class != CODE_load || copies(s, load))
+		return false;
+	return before->class == CODE_load ? !copies(s, before) : before->class == CODE_store && apart;
 }
 
 /* ---- names ---- */
@@ -134,7 +159,7 @@ static bool depends(const struct scheduler *s, const struct code_instruction *la
 	const uint16_t *a = &s->code->machine_operands[earlier->first_operand], *b = &s->code->machine_operands[later->first_operand];
 	uint32_t a_all = (uint32_t)earlier->writes + earlier->reads + earlier->waits;
 	uint32_t b_all = (uint32_t)later->writes + later->reads + later->waits;
-	if (earlier->class == CODE_nop || (holds_memory(s, later) && holds_memory(s, earlier)))
+	if (earlier->class == CODE_nop || (holds_memory(s, later) && holds_memory(s, earlier) && !passes(s, later, earlier)))
 		return true;
 	for (uint32_t i = 0; i < a_all; i++)
 		for (uint32_t k = 0; k < (i < earlier->writes ? b_all : later->writes); k++)
@@ -275,31 +300,56 @@ static uint32_t words_written(const struct scheduler *s, const struct code_instr
 	return words;
 }
 
-/* Places the oldest instructions until there are registers for the results of a load, or until a load is the oldest. */
+/* Places the oldest instructions until there are registers for the results of a load, or until it is the oldest itself. */
 static void make_room_for(struct scheduler *s, uint32_t load, uint32_t *oldest)
 {
 	uint32_t wanted = words_written(s, instruction(s, load));
 	while (s->now + wanted > s->free_words) {
 		while (*oldest < s->count && s->place[*oldest] != UINT32_MAX)
 			++*oldest;
-		if (*oldest >= load || is_load(instruction(s, *oldest)))
+		if (*oldest >= load)
 			return;
 		place_instruction(s, *oldest);
 	}
 }
 
+/* Returns how many levels the loads of the block have. */
+static uint32_t find_levels(struct scheduler *s)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < s->count; i++) {
+		s->levels[i] = 0;
+		for (uint32_t k = 0; k < i; k++) {
+			uint32_t after = s->levels[k] + is_load(instruction(s, k));
+			if (after > s->levels[i] && depends(s, instruction(s, i), instruction(s, k)))
+				s->levels[i] = after;
+		}
+		if (is_load(instruction(s, i)) && s->levels[i] >= count)
+			count = s->levels[i] + 1;
+	}
+	return count;
+}
+
+static void place_loads(struct scheduler *s)
+{
+	uint32_t oldest = 0, levels = find_levels(s);
+	for (uint32_t level = 0; level < levels; level++)
+		for (uint32_t i = 0; i < s->count; i++)
+			if (is_load(instruction(s, i)) && s->levels[i] == level && s->place[i] == UINT32_MAX) {
+				make_room_for(s, i, &oldest);
+				place_instruction(s, i);
+			}
+}
+
 static int reorder(struct scheduler *s)
 {
 	struct code_instruction *code = malloc(s->count * sizeof *code);
-	uint32_t *origins = malloc(s->count * sizeof *origins), oldest = 0;
+	uint32_t *origins = malloc(s->count * sizeof *origins);
 	int result = code && origins ? 0 : -ENOMEM;
 	s->done = 0;
 	memset(s->place, 0xff, s->count * sizeof *s->place);
-	for (uint32_t i = 0; i < s->count && !result; i++)
-		if (is_load(instruction(s, i))) {
-			make_room_for(s, i, &oldest);
-			place_instruction(s, i);
-		}
+	if (!result)
+		place_loads(s);
 	for (uint32_t i = 0; i < s->count && !result; i++)
 		place_instruction(s, i);
 	for (uint32_t i = 0; i < s->count && !result; i++) {
@@ -393,9 +443,10 @@ int machine_schedule(const struct reached_functions *reached, const char *arch, 
 	s.name = calloc(s.named + 1u, sizeof *s.name);
 	s.order = calloc(MOST_INSTRUCTIONS, sizeof *s.order);
 	s.place = calloc(MOST_INSTRUCTIONS, sizeof *s.place);
+	s.levels = calloc(MOST_INSTRUCTIONS, sizeof *s.levels);
 	s.words = calloc(UINT16_MAX + 1u, sizeof *s.words);
 	s.values = calloc(UINT16_MAX + 1u, sizeof *s.values);
-	bool room = f.liveness && s.writes && s.kept && s.name && s.order && s.place && s.words && s.values;
+	bool room = f.liveness && s.writes && s.kept && s.name && s.order && s.place && s.levels && s.words && s.values;
 	int result = room ? schedule_all(&s, &f, arch, err) : gs_fail(err, ENOMEM, "out of memory");
 	for (uint32_t i = 0; f.liveness && i < reached->count; i++)
 		liveness_free(&f.liveness[i]);
@@ -405,6 +456,7 @@ int machine_schedule(const struct reached_functions *reached, const char *arch, 
 	free(s.name);
 	free(s.order);
 	free(s.place);
+	free(s.levels);
 	free(s.words);
 	free(s.values);
 	return result;

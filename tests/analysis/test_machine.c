@@ -181,6 +181,22 @@ static void loads_wait_for_registers(void)
 	gs_buf_free(&expected);
 }
 
+/* Two rounds of: an index is loaded, then what it leads to, which goes into shared memory. Both indices come first, then what they lead to, and
+ * the stores last: a load of global memory cannot meet a store to shared memory. But it may meet one to global memory. */
+static void loads_pass_what_they_cannot_meet(void)
+{
+	static const char rounds[] = "ld.param.u64 %%d1, [k_param_0];\n"
+	                             "ld.global.u32 %%r1, [%%d1];\nmul.wide.s32 %%d2, %%r1, 4;\nadd.s64 %%d3, %%d1, %%d2;\nld.global.u32 %%r2, [%%d3];\n"
+	                             "st.%s.u32 [%%r9], %%r2;\n"
+	                             "ld.global.u32 %%r3, [%%d1+4];\nmul.wide.s32 %%d4, %%r3, 4;\nadd.s64 %%d5, %%d1, %%d4;\nld.global.u32 %%r4, [%%d5];\n"
+	                             "st.%s.u32 [%%r9+4], %%r4;\nret;\n";
+	char body[1024];
+	snprintf(body, sizeof body, rounds, "shared", "shared");
+	check_body(body, "nop load load int_mad load int_mad load store store branch");
+	snprintf(body, sizeof body, rounds, "global", "global");
+	check_body(body, "nop load int_mad load store load int_mad load store branch");
+}
+
 /* A load comes before the instructions of a library function that stands between it and another load. exp2 is "m.frf". */
 static void loads_pass_library_functions(void)
 {
@@ -457,6 +473,34 @@ static void paths_are_written_in_the_blocks_of_the_machine(void)
 	code_free(c);
 }
 
+/* 5 executions of a loop that loads and stores to shared memory: four at once, whose loads come first, and one. Accesses follow the machine's order. */
+static void accesses_follow_the_order_of_the_machine(void)
+{
+	struct kernel_code *c = make("ld.param.u64 %d1, [k_param_0];\nmov.u32 %r5, 0;\n$L1:\nld.global.u32 %r1, [%d1];\nst.shared.u32 [%r9], %r1;\n"
+	                             "add.s32 %r9, %r9, 4;\nadd.s64 %d1, %d1, 4;\nadd.s32 %r5, %r5, 1;\nsetp.ne.s32 %p1, %r5, %r6;\n@%p1 bra $L1;\nret;\n",
+	                             "sm_90:vendor:sass");
+	const uint32_t blocks[] = {0, 1, 1, 1, 1, 1, 2}, path_of[] = {0}, first[] = {0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+	const uint16_t accesses[] = {1, 10, 20, 11, 21, 12, 22, 13, 23, 14, 24}; /* a parameter; then a load and a store in turn */
+	static const uint16_t expected[] = {10, 11, 12, 13, 20, 21, 22, 23, 14, 24};
+	struct memory_part parts[10];
+	for (uint32_t i = 0; i < GS_ARRAY_LEN(parts); i++)
+		parts[i] = (struct memory_part){.address = accesses[i + 1]};
+	struct path_requests requests = {first, parts};
+	struct warp_path path = {.blocks = blocks, .block_count = 7, .accesses = accesses, .access_count = 11, .requests = &requests};
+	struct launch_warps warps = {.code = c, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1, .path_of = path_of, .pattern_groups = 1};
+	struct machine_paths m;
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	const struct warp_path *p = &m.warps.paths[0];
+	CU_ASSERT_EQUAL_FATAL(p->access_count, GS_ARRAY_LEN(expected));
+	for (uint32_t i = 0; i < GS_ARRAY_LEN(expected); i++) {
+		CU_ASSERT_EQUAL(p->accesses[i], expected[i]);
+		CU_ASSERT_EQUAL_FATAL(p->requests->first[i + 1] - p->requests->first[i], 1);
+		CU_ASSERT_EQUAL(p->requests->parts[p->requests->first[i]].address, expected[i]);
+	}
+	machine_paths_free(&m);
+	code_free(c);
+}
+
 /* A window of 7 executions of the loop, done 3 times more: 28 in all. 4 of the window are one unrolled block. What was left out is unrolled, so
  * that it is done 1 + 21 / 4 times, and the 3 that are left of the window once. */
 static void windows_end_before_what_is_not_unrolled(void)
@@ -541,6 +585,7 @@ void add_machine_tests(void)
 	TEST(shifts_and_products_go_into_sums);
 	TEST(loads_come_early);
 	TEST(loads_wait_for_registers);
+	TEST(loads_pass_what_they_cannot_meet);
 	TEST(loads_pass_library_functions);
 	TEST(logic_and_comparisons_merge);
 	TEST(products_go_into_several_sums);
@@ -556,6 +601,7 @@ void add_machine_tests(void)
 	TEST(final_loops_are_unrolled_if_they_end_with_their_branch);
 	TEST(final_texts_are_contracted_only_where_they_allow_it);
 	TEST(paths_are_written_in_the_blocks_of_the_machine);
+	TEST(accesses_follow_the_order_of_the_machine);
 	TEST(windows_end_before_what_is_not_unrolled);
 	TEST(predicated_accesses_are_there_without_lanes);
 	TEST(machine_code_is_written_and_checked);

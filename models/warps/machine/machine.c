@@ -76,6 +76,7 @@ void machine_view(const struct kernel_code *c, struct code_block *blocks, struct
 static void find_places(const struct kernel_code *c, struct machine_store *s, uint32_t *ranks, uint32_t *owners)
 {
 	uint32_t count = 0;
+	s->reordered = c->assembled;
 	for (uint32_t b = 0; b < c->block_count; b++)
 		for (uint32_t i = c->blocks[b].first; i < c->blocks[b].first + c->blocks[b].count; i++)
 			if (code_has_accesses(c->code[i].class)) {
@@ -84,6 +85,7 @@ static void find_places(const struct kernel_code *c, struct machine_store *s, ui
 			}
 	for (uint32_t b = 0; b < c->machine_block_count; b++) {
 		const struct code_machine_block *m = &c->machine_blocks[b];
+		uint32_t last_origin = 0, last_copy = 0;
 		s->first_place[b] = count;
 		for (uint32_t i = m->first; i < m->first + m->count; i++) {
 			uint32_t origin = c->machine_origins[i];
@@ -92,7 +94,10 @@ static void find_places(const struct kernel_code *c, struct machine_store *s, ui
 			s->places[count] = (struct access_place){owners[origin], ranks[origin], 0};
 			for (uint32_t p = s->first_place[b]; p < count && m->times > 1; p++)
 				s->places[count].copy += s->places[p].block == owners[origin] && s->places[p].rank == ranks[origin];
-			count++;
+			uint32_t now = s->places[count++].copy;
+			s->reordered |= now < last_copy || (now == last_copy && origin < last_origin);
+			last_origin = origin;
+			last_copy = now;
 		}
 	}
 	s->first_place[c->machine_block_count] = count;

@@ -20,7 +20,7 @@ struct written {
 	uint16_t *accesses, *waits;
 	uint32_t *first; /* of requests */
 	struct path_requests requests;
-	/* Where the assembler has changed the order of accesses: the parts in their new order. NULL: as they were */
+	/* Of code with another order of accesses (machine_store.reordered): the parts in their new order. NULL: as they were */
 	struct memory_part *parts;
 	size_t part_count, part_room;
 	bool failed; /* out of memory */
@@ -37,6 +37,7 @@ struct machine_store {
 	struct written *written;
 	struct access_place *places; /* of all machine blocks */
 	uint32_t *first_place;       /* by machine block, and one more */
+	bool reordered;              /* some block has its accesses in another order than the PTX */
 	uint32_t *block_accesses;    /* by PTX block: those of the PTX */
 	uint32_t *most_accesses;     /* by PTX block: the most that an execution of it has in the machine's code */
 	uint32_t *entries;           /* by PTX block: the machine block that is executed when its loop is entered; 0: none */

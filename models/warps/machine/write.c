@@ -70,7 +70,7 @@ static void write_access(struct machine_writer *w, size_t from)
 		w->to->waits[n] = from == SIZE_MAX ? 0 : w->path->waits[from];
 	if (!w->to->first)
 		return;
-	if (w->in->code->assembled) {
+	if (w->s->reordered) {
 		write_parts(w, n, from);
 		return;
 	}
@@ -131,7 +131,7 @@ static uint64_t write_run(struct machine_writer *w, uint32_t block, uint64_t run
 				best = i;
 		for (uint64_t n = run / c->machine_blocks[best].times; n; n--) {
 			w->to->blocks[w->block_count++] = best;
-			if (c->assembled && w->accesses)
+			if (w->s->reordered && w->accesses)
 				write_piece(w, best);
 		}
 		run %= c->machine_blocks[best].times;
@@ -248,7 +248,7 @@ static void write_path(struct machine_writer *w)
 			}
 			last = block;
 			w->next = run++ ? w->next : (struct execution){at, first};
-			if (w->accesses && !c->assembled)
+			if (w->accesses && !w->s->reordered)
 				write_accesses(w, at, first);
 		}
 		first += w->s->block_accesses[block];
@@ -372,7 +372,7 @@ int machine_write_path(const struct launch_warps *in, struct machine_store *s, u
 	                                 .waits = to->waits, .access_count = w.access_count, .gaps = to->gaps,
 	                                 .gap_count = path->gap_count, .weights = to->weights};
 	if (path->requests) {
-		to->requests = (struct path_requests){to->first, in->code->assembled ? to->parts : path->requests->parts};
+		to->requests = (struct path_requests){to->first, s->reordered ? to->parts : path->requests->parts};
 		s->paths[p].requests = &to->requests;
 	}
 	double before = path_instructions(in->code, path);
