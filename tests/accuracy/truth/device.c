@@ -24,6 +24,9 @@ static const char own_source[] =
 	"	if (x == -1.0f)\n"
 	"		out[0] = x;\n"
 	"}\n"
+	"kernel void nothing(void)\n"
+	"{\n"
+	"}\n"
 	"kernel void flush(global uint4 *area, uint add)\n"
 	"{\n"
 	"	area[get_global_id(0)] += add;\n"
@@ -144,6 +147,7 @@ static bool make_own(struct measured_device *d)
 		return false;
 	d->spin = d->clCreateKernel(own, "spin", &err);
 	d->flush = err ? NULL : d->clCreateKernel(own, "flush", &err);
+	d->nothing = err ? NULL : d->clCreateKernel(own, "nothing", &err);
 	if (d->is_nvidia) {
 		d->rate = err ? NULL : d->clCreateKernel(own, "rate", &err);
 		d->stamp = err ? NULL : d->clCreateKernel(own, "stamp", &err);

@@ -34,7 +34,7 @@ struct measured_device {
 		cl_program program;
 	} programs[TRUTH_PROGRAMS];
 	int program_count;
-	cl_kernel spin, flush, rate, stamp; /* of its own */
+	cl_kernel spin, flush, nothing, rate, stamp; /* of its own */
 	cl_mem scratch, area;               /* scratch: results of these; area: what is flushed over the caches */
 };
 

@@ -8,6 +8,8 @@
  *   clock_before, clock_after   MHz of one SM before the first launch, and behind the launches of row_ns
  *   first_ns                    the first launch of this kernel with this data; the clocks are up, the data was just copied
  *   warm_ns, warm_min, warm_max median, least and most of launches that each find what the one before left
+ *   nothing_ns                  median of launches that do nothing, some before and some after each few of those: what is around a launch
+ *                               drifts by microseconds while a process runs
  *   row_ns                      one of several that were queued together, from START of the first to END of the last
  *   stamp_ns                    between two work-items that read the GPU's timer, one launched before and one after; median
  *   cold_ns, cold_min           with caches full of something else
@@ -23,7 +25,7 @@
 #include <libgen.h>
 #include <unistd.h>
 
-enum { MOST_REPEATS = 21, CHECKED_BYTES = 64 << 20 };
+enum { MOST_REPEATS = 21, ROUNDS = 7, OF_ROUND = 7, CHECKED_BYTES = 64 << 20 };
 
 struct measurement {
 	struct measured_device device;
@@ -31,7 +33,7 @@ struct measurement {
 };
 
 struct case_times {
-	double clock_before, clock_after, first, warm, warm_min, warm_max, row, stamp, cold, cold_min;
+	double clock_before, clock_after, first, warm, warm_min, warm_max, nothing, row, stamp, cold, cold_min;
 	uint32_t checksum;
 	size_t local[3]; /* what the driver chose, or the case's */
 	int repeats;
@@ -115,6 +117,14 @@ static bool cold_launch(struct measured_device *d, cl_kernel kernel, cl_uint dim
 	return flush_caches(d) && timed_launch(d, kernel, dims, global, local, ns);
 }
 
+static void summarise(double *ns, int count, double out[3])
+{
+	qsort(ns, (size_t)count, sizeof *ns, ascending);
+	out[0] = ns[count / 2];
+	out[1] = ns[0];
+	out[2] = ns[count - 1];
+}
+
 /* Median, least and most. */
 static bool repeat(struct measured_device *d, timed_fn *launch, cl_kernel kernel, const struct test_case *c, int repeats, double out[3])
 {
@@ -122,16 +132,33 @@ static bool repeat(struct measured_device *d, timed_fn *launch, cl_kernel kernel
 	for (int i = 0; i < repeats; i++)
 		if (!launch(d, kernel, c->dims, c->global, c->local[0] ? c->local : NULL, &ns[i]))
 			return false;
-	qsort(ns, (size_t)repeats, sizeof *ns, ascending);
-	out[0] = ns[repeats / 2];
-	out[1] = ns[0];
-	out[2] = ns[repeats - 1];
+	summarise(ns, repeats, out);
+	return true;
+}
+
+/* Some that do nothing, some of the kernel, and so on. The first of each does not count: it follows the other one. */
+static bool alternate(struct measured_device *d, cl_kernel kernel, const struct test_case *c, int repeats, double warm[3], double nothing[3])
+{
+	const size_t one = 32;
+	double of[2][ROUNDS * OF_ROUND];
+	int rounds = d->is_quick ? 1 : repeats < MOST_REPEATS ? 1 : ROUNDS, each = repeats < OF_ROUND ? repeats : OF_ROUND;
+	for (int r = 0; r < rounds; r++)
+		for (int i = 0; i < 2 * (each + 1); i++) {
+			bool own = i > each;
+			double ns;
+			if (!timed_launch(d, own ? kernel : d->nothing, own ? c->dims : 1, own ? c->global : &one, !own ? &one : c->local[0] ? c->local : NULL, &ns))
+				return false;
+			if (i % (each + 1))
+				of[own][r * each + i % (each + 1) - 1] = ns;
+		}
+	summarise(of[0], rounds * each, nothing);
+	summarise(of[1], rounds * each, warm);
 	return true;
 }
 
 static bool measure(struct measured_device *d, cl_kernel kernel, struct test_case *c, cl_mem *mem, struct case_times *t)
 {
-	double warm[3], cold[3], stamp[3];
+	double warm[3], nothing[3], cold[3], stamp[3];
 	const size_t *local = c->local[0] ? c->local : NULL;
 	if (!spin_up(d, d->is_quick ? 0 : 20))
 		return false;
@@ -141,12 +168,13 @@ static bool measure(struct measured_device *d, cl_kernel kernel, struct test_cas
 	t->repeats = d->is_quick ? 1 : t->first < 1e6 ? MOST_REPEATS : t->first < 1e7 ? 11 : 3;
 	int row = d->is_quick ? 1 : t->first < 1e6 ? 12 : 4;
 	if (!spin_up(d, d->is_quick ? 0 : 10) || !repeat(d, timed_launch, kernel, c, d->is_quick ? 1 : 3, warm) ||
-	    !repeat(d, timed_launch, kernel, c, t->repeats, warm) ||
+	    !alternate(d, kernel, c, t->repeats, warm, nothing) ||
 	    !launch_row(d, kernel, c->dims, c->global, local, row, &t->row, &t->clock_after) ||
 	    !repeat(d, stamped_launch, kernel, c, t->repeats < 9 ? t->repeats : 9, stamp) ||
 	    !repeat(d, cold_launch, kernel, c, t->repeats < 9 ? t->repeats : 9, cold))
 		return false;
 	t->warm = warm[0], t->warm_min = warm[1], t->warm_max = warm[2];
+	t->nothing = nothing[0];
 	t->stamp = stamp[0];
 	t->cold = cold[0], t->cold_min = cold[1];
 	return true;
@@ -164,8 +192,8 @@ static void print_times(const struct test_case *c, const struct case_times *t)
 	printf("%s,%s,", c->name, c->kernel);
 	print_range(c->global, c->dims);
 	print_range(t->local, c->dims);
-	printf("%08x,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%d\n", t->checksum, t->clock_before, t->clock_after, t->first, t->warm,
-	       t->warm_min, t->warm_max, t->row, t->stamp, t->cold, t->cold_min, t->repeats);
+	printf("%08x,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%d,%.0f\n", t->checksum, t->clock_before, t->clock_after, t->first, t->warm,
+	       t->warm_min, t->warm_max, t->row, t->stamp, t->cold, t->cold_min, t->repeats, t->nothing);
 	fflush(stdout);
 }
 
@@ -284,7 +312,7 @@ static int run_cases(struct measurement *m, int argc, char **argv)
 	if (!m->kernel_dir)
 		m->kernel_dir = dirname(path);
 	cases = read_file(argv[0], &size);
-	printf("case,kernel,global,local,checksum,clock_before,clock_after,first_ns,warm_ns,warm_min,warm_max,row_ns,stamp_ns,cold_ns,cold_min,repeats\n");
+	printf("case,kernel,global,local,checksum,clock_before,clock_after,first_ns,warm_ns,warm_min,warm_max,row_ns,stamp_ns,cold_ns,cold_min,repeats,nothing_ns\n");
 	for (char *line = strtok_r(cases, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		if (line[0] == '#' || !strcspn(line, " \t") || !wanted(line, argc - 1, argv + 1))
 			continue;

@@ -7,6 +7,7 @@ cycles_elapsed by Nsight Compute. Counters are of warm launches (default), or of
 With `times`, there are only times by events of warm launches; of cases like the patterns, whose later launches find nothing left to do, that of the first."""
 import csv
 import fnmatch
+import os
 import sys
 
 # This table's name, and that of ncu.
@@ -39,8 +40,18 @@ def wanted_cases(path):
     return [line.split()[0] for line in open(path) if line.strip() and line[0] != "#"]
 
 
-def times(folder, cases, once):
+def times_by_events(folder):
+    """By case. Warm launches that were measured again, beside launches that do nothing (warm.csv), are taken from there."""
     opencl = {row["case"]: row for row in table(f"{folder}/opencl.csv")}
+    if os.path.exists(f"{folder}/warm.csv"):
+        for row in table(f"{folder}/warm.csv"):
+            if row["case"] in opencl:
+                opencl[row["case"]] |= {"warm_ns": row["warm_ns"], "warm_min": row["warm_min"], "clock_after": row["clock_mhz"]}
+    return opencl
+
+
+def times(folder, cases, once):
+    opencl = times_by_events(folder)
     print("case,kernel,global,local,median_ns,min_ns,clock_mhz")
     for o in (opencl[case] for case in wanted_cases(cases) if case in opencl):
         is_first = any(fnmatch.fnmatch(o["case"], pattern) for pattern in once)
@@ -55,7 +66,7 @@ def main():
         return
     caches = sys.argv[3] if len(sys.argv) > 3 else "warm"
     wanted = wanted_cases(cases)
-    opencl = {row["case"]: row for row in table(f"{folder}/opencl.csv")}
+    opencl = times_by_events(folder)
     ncu = {row["case"]: row for row in table(f"{folder}/ncu.csv")}
     counted = {row["case"]: row for row in table(f"{folder}/counters.csv") if row["caches"] == caches}
     names = [name for name, _ in COUNTERS]

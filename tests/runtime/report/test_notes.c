@@ -75,7 +75,7 @@ static void a_run_without_doubts_has_little_to_tell(void)
 	make_run(&r, 2);
 	told_of(&r, 6, &t);
 	CU_ASSERT_EQUAL(t.count, 1);
-	CU_ASSERT_STRING_EQUAL(text_about(&t, "launch_overhead"), "assumed: starting a launch takes 5.57 us on h200 (launch_overhead_ns)");
+	CU_ASSERT_STRING_EQUAL(text_about(&t, "launch_overhead"), "assumed: starting a launch takes 4.45 us on h200 (launch_overhead_ns)");
 	r.sim.stats.cuda = true;
 	told_of(&r, 6, &t);
 	CU_ASSERT_STRING_EQUAL(text_about(&t, "launch_overhead"), "assumed: starting a launch takes 1.46 us on h200 (cuda_launch_overhead_ns)");
