@@ -291,7 +291,7 @@ int assembled_emit(const struct assembled_kernel *k, struct kernel_code *code, s
 		c.machine_registers[r] = (struct code_register){.number = (uint16_t)r, .words = r < REAL_REGISTERS};
 	add_blocks(&e);
 	c.machine_origin_count = c.machine_count;
-	c.assembled = 1;
+	c.assembled = CODE_ASSEMBLED;
 	free_machine(code);
 	*code = c;
 	return 0;

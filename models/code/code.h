@@ -46,6 +46,9 @@ enum code_flags {
 
 enum { CODE_TABLE_WAY = 2 };
 
+/* Of an assembler's code, registers have the machine's numbers. In a trace of such code, instructions have no control fields. */
+enum code_origin { CODE_SELECTED, CODE_ASSEMBLED, CODE_OF_PROGRAM, CODE_OF_TRACE };
+
 enum code_stall {
 	CODE_STALL_CYCLES = 15,
 	/* What it writes takes its own time. The cycles are those until the next instruction may issue, which waits for the register that this
@@ -202,7 +205,7 @@ struct kernel_code {
 	uint32_t local_bytes;  /* private arrays and spills, per thread */
 	uint32_t counter_count; /* source counters: the terms' lower indices; source blocks come first among them */
 	uint32_t site_count;    /* of the source's sites, which instructions name */
-	uint32_t assembled;     /* 1, or 2 if the program brought it: `machine`, or, where there is none, `code`, is what an assembler made; registers have the machine's numbers */
+	uint32_t assembled;     /* enum code_origin: whether `machine`, or, where there is none, `code`, is what an assembler made */
 
 	struct code_instruction *code;
 	uint16_t *operands;
@@ -237,6 +240,11 @@ void code_free(struct kernel_code *code);
 const char *code_class_name(enum code_class class);
 /* Whether its executions are among the accesses of a path (warps.h). */
 bool code_accesses_memory(const struct code_instruction *instruction);
+/* Whether instructions have an assembler's control fields. */
+static inline bool code_has_control(const struct kernel_code *code)
+{
+	return code->assembled == CODE_ASSEMBLED || code->assembled == CODE_OF_PROGRAM;
+}
 /* Of an asynchronous copy, or of a commit: the registers of groups from its first one on. Of others 0. */
 uint32_t code_copy_groups(const struct kernel_code *code, const struct code_instruction *instruction);
 

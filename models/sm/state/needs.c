@@ -7,7 +7,7 @@ enum { HALF_BYTES = 2, WIDE_BYTES = 8 }; /* of an assembler's instruction that i
 
 bool needs_are_known(const struct gpu *gpu, const struct kernel_code *code)
 {
-	return code->assembled && (gpu->operands_in_turn || gpu->fp32_halves || gpu->sync_cycles);
+	return code_has_control(code) && (gpu->operands_in_turn || gpu->fp32_halves || gpu->sync_cycles);
 }
 
 static bool is_wide(const struct code_instruction *i)

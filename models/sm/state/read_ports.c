@@ -187,8 +187,8 @@ static void find_block(struct ports *p, const struct code_block *b, struct read_
 				rest[rest_count++] = now[r];
 		count_reads(p, rest, rest_count, out[n].after);
 		place_result(p, b, n);
-		before_count = p->code->assembled ? find_kept(p->code, &p->code->code[n], before) : count;
-		if (!p->code->assembled)
+		before_count = code_has_control(p->code) ? find_kept(p->code, &p->code->code[n], before) : count;
+		if (!code_has_control(p->code))
 			memcpy(before, now, count * sizeof *now);
 	}
 }

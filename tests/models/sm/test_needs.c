@@ -18,11 +18,11 @@ static struct event event(enum code_class class, const char *operands)
 }
 
 /* From the issue of the first to that of the last; whatever was fetched by then. */
-static uint64_t cycles_between(const struct event *events, int count, bool assembled)
+static uint64_t cycles_between(const struct event *events, int count, enum code_origin origin)
 {
 	static struct scene s;
 	scene_start(&s, "h200", "fetch_width=16,instruction_buffer_entries=16");
-	s.code.code.assembled = assembled;
+	s.code.code.assembled = origin;
 	for (int i = 0; i < count; i++) {
 		bool memory = events[i].class == CODE_load;
 		struct code_instruction *in = memory ? build_memory(&s.code, CODE_load, SPACE_shared, events[i].operands)
@@ -41,7 +41,7 @@ static uint64_t cycles_between(const struct event *events, int count, bool assem
 static uint64_t cycles_after(struct event first, struct event second)
 {
 	const struct event both[] = {first, second};
-	return cycles_between(both, 2, true);
+	return cycles_between(both, 2, CODE_ASSEMBLED);
 }
 
 /* A load reads register 23. What reads an odd register waits for a cycle, what reads an even one does not. */
@@ -51,7 +51,8 @@ static void test_operands_are_read_in_turn(void)
 	CU_ASSERT_EQUAL(cycles_after(load, odd), 2);
 	CU_ASSERT_EQUAL(cycles_after(load, even), 1);
 	const struct event other[] = {load, odd};
-	CU_ASSERT_EQUAL(cycles_between(other, 2, false), 1);
+	CU_ASSERT_EQUAL(cycles_between(other, 2, CODE_SELECTED), 1);
+	CU_ASSERT_EQUAL(cycles_between(other, 2, CODE_OF_TRACE), 1);
 	/* Of a pair, the second is read a cycle later. */
 	CU_ASSERT_EQUAL(cycles_after(event(CODE_load, "40 <- 10 11"), odd), 3);
 	CU_ASSERT_EQUAL(cycles_after(event(CODE_load, "40 <- 10 11"), even), 2);
@@ -81,22 +82,24 @@ static void test_gathering_lanes(void)
 	struct event gathers = event(CODE_branch, "");
 	gathers.flags = CODE_EXPANDED | CODE_UNIFORM;
 	const struct event two[] = {gathers, event(CODE_nop, ""), gathers};
-	CU_ASSERT_EQUAL(cycles_between(two, 2, true), 1);
-	CU_ASSERT_EQUAL(cycles_between(two, EVENT_COUNT, true), 4);
+	CU_ASSERT_EQUAL(cycles_between(two, 2, CODE_ASSEMBLED), 1);
+	CU_ASSERT_EQUAL(cycles_between(two, EVENT_COUNT, CODE_ASSEMBLED), 4);
 }
 
-/* Two of the three operands are in one bank, so that every instruction takes two cycles once the window of three is full. */
+/* Two of the three operands are in one bank, so that every instruction takes two cycles once the window of three is full. A trace has no flags, and all operands are taken
+ * to stay. */
 static void test_kept_operands(void)
 {
 	enum { COUNT = 16 };
 	struct event sums[COUNT];
 	for (int i = 0; i < COUNT; i++)
 		sums[i] = event(CODE_fp32_fma, i % 4 == 0 ? "40 <- 2 3 4" : i % 4 == 1 ? "41 <- 2 3 4" : i % 4 == 2 ? "42 <- 2 3 4" : "43 <- 2 3 4");
-	uint64_t again = cycles_between(sums, COUNT, true);
+	uint64_t again = cycles_between(sums, COUNT, CODE_ASSEMBLED);
+	CU_ASSERT_EQUAL(cycles_between(sums, COUNT, CODE_OF_TRACE), COUNT - 1);
 	for (int i = 0; i < COUNT; i++)
 		sums[i].kept = 1;
 	CU_ASSERT_TRUE(again >= 2 * COUNT - 6);
-	CU_ASSERT_EQUAL(cycles_between(sums, COUNT, true), COUNT - 1);
+	CU_ASSERT_EQUAL(cycles_between(sums, COUNT, CODE_ASSEMBLED), COUNT - 1);
 }
 
 /* The result takes as long as ever, and the next instruction waits for the stall: register 50. */
