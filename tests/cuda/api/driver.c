@@ -260,17 +260,6 @@ struct fill_node {
 	unsigned value, unit;
 	size_t width, height;
 };
-struct copy3d {
-	struct side3d {
-		size_t x, y, z, level;
-		int kind;
-		void *host;
-		address device;
-		void *array, *reserved;
-		size_t pitch, height;
-	} from, to;
-	size_t width, height, depth;
-};
 
 static int wrong_sums(const float *result, float a)
 {

@@ -24,6 +24,19 @@ struct copy2d {
 	size_t width, height;
 };
 
+/* CUDA_MEMCPY3D, and CUDA_MEMCPY3D_PEER, which has contexts */
+struct copy3d {
+	struct side3d {
+		size_t x, y, z, level;
+		int kind;
+		const void *host;
+		address device;
+		void *array, *context;
+		size_t pitch, height;
+	} from, to;
+	size_t width, height, depth;
+};
+
 /* ---- the functions, by their names ---- */
 
 static void *library;

@@ -276,18 +276,7 @@ static void gathers_and_cubes(void *module)
 		EXPECT(out[i][3], 8 + i);
 	}
 	GOOD(CU(cuArray3DCreate_v2, void **, const struct array_shape *)(&cube, &(struct array_shape){4, 4, 6, FLOATS, 1, CUBE}));
-	struct {
-		size_t x, y, z, level;
-		int kind;
-		const void *host;
-		address device;
-		void *array, *reserved;
-		size_t pitch, height;
-	} from = {.kind = 1, .host = values, .pitch = 16, .height = 4}, to = {.kind = 3, .array = cube};
-	struct {
-		__typeof__(from) from, to;
-		size_t width, height, depth;
-	} box = {from, to, 16, 4, 6};
+	struct copy3d box = {{.kind = 1, .host = values, .pitch = 16, .height = 4}, {.kind = 3, .array = cube}, 16, 4, 6};
 	GOOD(CU(cuMemcpy3D_v2, const void *)(&box));
 	how.flags = NORMALISED;
 	sample(module, "in_cube", texture_of(0, cube, &how), 6, out);

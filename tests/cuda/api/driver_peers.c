@@ -23,19 +23,8 @@ static void access_is_per_direction(void *first, void *second)
 /* 16 rows of 64 bytes, of planes of 16 rows: the second half of the rows of 128 bytes in a, to the begin of b. */
 static void boxes_have_contexts(address a, void *first, address b, void *second, const unsigned char *sent)
 {
-	struct side {
-		size_t x, y, z, level;
-		int kind;
-		const void *host;
-		address device;
-		void *array, *context;
-		size_t pitch, height;
-	};
-	struct {
-		struct side from, to;
-		size_t width, height, depth;
-	} box = {{.x = 64, .kind = 2, .device = a, .context = first, .pitch = 128, .height = 16},
-	         {.kind = 2, .device = b, .context = second, .pitch = 64, .height = 16}, 64, 16, 2};
+	struct copy3d box = {{.x = 64, .kind = 2, .device = a, .context = first, .pitch = 128, .height = 16},
+	                     {.kind = 2, .device = b, .context = second, .pitch = 64, .height = 16}, 64, 16, 2};
 	unsigned char rows[2 * 16 * 64];
 	GOOD(CU(cuMemcpy3DPeer, const void *)(&box));
 	GOOD(CU(cuMemcpyDtoH_v2, void *, address, size_t)(rows, b, sizeof rows));
