@@ -16,10 +16,18 @@ static double conflicts(const struct code_instruction *in, double warps, double 
 	return turns > least ? turns - least : 0;
 }
 
+/* An access of a trace whose predicate is off in all lanes. All others are instructions of the PTX, or stand for one. */
+static bool is_off(const struct code_instruction *in)
+{
+	return in->flags & CODE_EXPANDED && in->flags & CODE_GUARDED;
+}
+
 /* Executions of an instruction: their turns in shared memory, and the sectors that they touch, NAN where addresses are not known. */
 static void add_executions(const struct code_instruction *in, double warps, double turns, double sectors, struct access_counts *out)
 {
 	bool global = in->space == SPACE_global || in->space == SPACE_generic;
+	if (is_off(in))
+		return;
 	if (in->space == SPACE_shared) {
 		out->shared_requests += warps;
 		out->shared_conflicts += conflicts(in, warps, turns);

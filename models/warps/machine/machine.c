@@ -22,7 +22,8 @@ const char *machine_pipe_name(enum machine_pipe pipe)
 enum machine_pipe machine_pipe_of(const struct code_instruction *in)
 {
 	bool half = in->bytes == 2 && (in->class == CODE_fp32 || in->class == CODE_fp32_fma), place = in->class == CODE_shuffle && in->space == SPACE_param;
-	if (half || place)
+	bool constant = in->class == CODE_load && (in->space == SPACE_param || in->space == SPACE_const); /* LDC */
+	if (half || place || constant)
 		return PIPE_other;
 	switch (in->class) {
 	case CODE_fp32:
@@ -127,36 +128,59 @@ static int take_usual(const struct launch_warps *in, struct machine_store *s)
 
 /* ---- all of it ---- */
 
-static void count_pipes(const struct machine_store *s, const struct warp_path *path, double *by_pipe)
+/* How many warps of the pattern take each path; NULL when memory runs out. */
+static uint64_t *count_uses(const struct launch_warps *w)
+{
+	uint64_t *uses = calloc(w->path_count + 1u, sizeof *uses);
+	for (uint64_t i = 0; i < w->pattern_groups * w->warps_per_group && uses; i++)
+		uses[w->path_of[i]]++;
+	return uses;
+}
+
+static void count_pipes(const struct kernel_code *code, const struct warp_path *path, double uses, double *by_pipe)
 {
 	for (size_t i = 0; i < path->block_count; i++) {
-		const struct code_block *b = &s->blocks[path->blocks[i]];
+		const struct code_block *b = &code->blocks[path->blocks[i]];
 		for (uint32_t k = b->first; k < b->first + b->count; k++)
-			by_pipe[machine_pipe_of(&s->view.code[k])] += path_weight(path, i);
+			by_pipe[machine_pipe_of(&code->code[k])] += path_weight(path, i) * uses;
 	}
+}
+
+/* Returns the instructions of the pattern. */
+static double share_pipes(const struct kernel_code *code, const struct warp_path *paths, uint32_t path_count, const uint64_t *uses, double *by_pipe)
+{
+	double sum = 0;
+	for (int k = 0; k < MACHINE_PIPE_COUNT; k++)
+		by_pipe[k] = 0;
+	for (uint32_t p = 0; p < path_count; p++)
+		count_pipes(code, &paths[p], (double)uses[p], by_pipe);
+	for (int k = 0; k < MACHINE_PIPE_COUNT; k++)
+		sum += by_pipe[k];
+	for (int k = 0; k < MACHINE_PIPE_COUNT && sum > 0; k++)
+		by_pipe[k] /= sum;
+	return sum;
+}
+
+int machine_share_pipes(const struct launch_warps *w, double by_pipe[MACHINE_PIPE_COUNT])
+{
+	uint64_t *uses = count_uses(w);
+	if (uses)
+		share_pipes(w->code, w->paths, w->path_count, uses, by_pipe);
+	free(uses);
+	return uses ? 0 : -ENOMEM;
 }
 
 /* Means over the warps of the pattern. */
 static int sum_up(const struct launch_warps *in, struct machine_paths *out)
 {
 	const struct machine_store *s = out->store;
-	uint64_t *uses = calloc(in->path_count + 1u, sizeof *uses);
-	double ptx = 0, machine = 0;
+	uint64_t *uses = count_uses(in);
+	double ptx = 0;
 	if (!uses)
 		return -ENOMEM;
-	for (uint64_t i = 0; i < in->pattern_groups * in->warps_per_group; i++)
-		uses[in->path_of[i]]++;
-	for (uint32_t p = 0; p < in->path_count; p++) {
-		double pipes[MACHINE_PIPE_COUNT] = {0};
-		count_pipes(s, &s->paths[p], pipes);
-		for (int k = 0; k < MACHINE_PIPE_COUNT; k++) {
-			out->by_pipe[k] += pipes[k] * (double)uses[p];
-			machine += pipes[k] * (double)uses[p];
-		}
+	double machine = share_pipes(&s->view, s->paths, in->path_count, uses, out->by_pipe);
+	for (uint32_t p = 0; p < in->path_count; p++)
 		ptx += path_instructions(in->code, &in->paths[p]) * (double)uses[p];
-	}
-	for (int k = 0; k < MACHINE_PIPE_COUNT && machine > 0; k++)
-		out->by_pipe[k] /= machine;
 	out->ptx_per_instruction = machine > 0 ? ptx / machine : 1;
 	free(uses);
 	return 0;

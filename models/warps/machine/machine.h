@@ -34,6 +34,9 @@ void machine_view(const struct kernel_code *code, struct code_block *blocks, str
 int machine_paths_make(const struct launch_warps *in, struct machine_paths *out);
 void machine_paths_free(struct machine_paths *m);
 
+/* The same shares for paths of code that is the chip's itself, as that of traces is. Returns 0 or -ENOMEM. */
+int machine_share_pipes(const struct launch_warps *w, double by_pipe[MACHINE_PIPE_COUNT]);
+
 enum machine_pipe machine_pipe_of(const struct code_instruction *in);
 const char *machine_pipe_name(enum machine_pipe pipe);
 

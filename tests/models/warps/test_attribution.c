@@ -4,6 +4,7 @@
 #include "tests/models/code_builder.h"
 #include "models/warps/access_counts.h"
 #include "models/warps/attribution.h"
+#include "models/warps/machine/machine.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,6 +44,16 @@ static void executions_follow_the_paths(void)
 	CU_ASSERT_EQUAL(counts[1].transactions, 0);
 	CU_ASSERT_EQUAL(counts[2].warps, 4);
 	CU_ASSERT_EQUAL(counts[3].warps, 4);
+	/* In the pattern the first path is taken once, 6 instructions, the second three times, 2 instructions each. */
+	double by_pipe[MACHINE_PIPE_COUNT];
+	CU_ASSERT_EQUAL(machine_share_pipes(&w, by_pipe), 0);
+	CU_ASSERT_DOUBLE_EQUAL(by_pipe[PIPE_lsu], 4 / 12., 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(by_pipe[PIPE_alu], 4 / 12., 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(by_pipe[PIPE_fma], 2 / 12., 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(by_pipe[PIPE_other], 2 / 12., 1e-9);
+	b.code.code[0].space = SPACE_param;
+	CU_ASSERT_EQUAL(machine_share_pipes(&w, by_pipe), 0);
+	CU_ASSERT_EQUAL(by_pipe[PIPE_lsu], 0);
 }
 
 /*
@@ -109,6 +120,11 @@ static void accesses_are_counted_as_hardware_does(void)
 	CU_ASSERT_EQUAL(count_accesses(&w, 1, &n), 0);
 	CU_ASSERT_EQUAL(n.shared_conflicts, 2);
 	b.code.code[2].bytes = 4;
+	/* An access that no lane makes. */
+	b.code.code[2].flags = CODE_EXPANDED | CODE_GUARDED;
+	CU_ASSERT_EQUAL(count_accesses(&w, 1, &n), 0);
+	CU_ASSERT_EQUAL(n.shared_requests, 0);
+	b.code.code[2].flags = 0;
 	/* Without addresses the sectors are not known. Everything else is. */
 	paths[0].requests = paths[1].requests = NULL;
 	CU_ASSERT_EQUAL(count_accesses(&w, 2, &n), 0);
