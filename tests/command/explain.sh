@@ -261,11 +261,27 @@ image = struct.pack("<HHIQIIHHIIIQQQIIII", 1, 0x101, 80, len(text), 0, 64, 4, 6,
 open("fat", "wb").write(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, 0) + struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(image)) + image)
 PY
 		echo 'int main(void) { return 0; }' >plain.c && "${CC:-gcc}" -o plain plain.c && objcopy --add-section .nv_fatbin=fat plain program &&
-		"$gpusim" explain program --gpu v100 --set machine_code=ptx >out && cat out && grep -q '^  8 instructions, 3 blocks, 1 loop' out
+		"$gpusim" explain program --gpu v100 --set machine_code=ptx --kernel loop >out && cat out && grep -q '^  8 instructions, 3 blocks, 1 loop' out
+}
+
+# Two modules: the one above, and one of which there is only what ptxas made of sums.ptx (tests/analysis/sass: 16 and 4 registers by its own account).
+programs_are_listed() {
+	[ -f fat ] || return 1
+	python3 - "$here/../analysis/sass/sums-sm_90.cubin" <<'PY' &&
+import struct, sys
+code = open(sys.argv[1], "rb").read()
+image = struct.pack("<HHIQIIHHIIIQQQ", 2, 0x101, 64, len(code), 0, 0, 4, 6, 90, 0, 0, 0x11, 0, 0) + code
+open("both", "wb").write(open("fat", "rb").read() + struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(image)) + image)
+PY
+		objcopy --add-section .nv_fatbin=both plain listed && "$gpusim" explain listed --gpu h200 >out && cat out &&
+		grep -Eq '^ +16 +256 +0 +100%  sm_90        sums$' out && grep -Eq '^ +4 +0 +0 +100%  sm_90        empty$' out &&
+		grep -Eq '%  PTX          loop$' out && grep -Eq '%  PTX          strange$' out && grep -q 'Registers of PTX are an estimate' out &&
+		"$gpusim" explain listed --gpu h200 --kernel loop | grep -q '^loop$' && refused "no PTX of a kernel 'sums'" listed --kernel sums
 }
 
 check "PTX is explained line by line" ptx_is_explained
 check "a program's kernels are explained" programs_are_explained
+check "a program's kernels are listed" programs_are_listed
 check "bad input is one line and exit code 2" errors_are_one_line
 check "--help" has_help
 check "--dot writes the graphs" graphs_are_written

@@ -15,7 +15,8 @@ static const char help[] =
     "\n"
     "Shows what each line of an OpenCL source becomes on a GPU and what it costs there, without running it.\n"
     "Of PTX, of a fat binary, or of a CUDA program with PTX in it, it shows the lines of the PTX that the GPU takes:\n"
-    "of the first module that has kernels, or of the one with --kernel.\n"
+    "of the first module that has kernels, or of the one with --kernel. Without --kernel, --html or --dot, a program with several kernels is\n"
+    "listed: which there are, with their registers, memory and occupancy, also those that have only machine code.\n"
     "\n"
     "  --gpu NAME|FILE.gpu    the GPU (gpusim gpus lists them); default: GPUSIM_GPU, or h200\n"
     "  --set KEY=VALUE,...    override keys of its description\n"
@@ -196,15 +197,35 @@ static int compile(const struct explain_arguments *a, struct explain *e, bool im
 	return result;
 }
 
+/* *done: the file is a program whose kernels were listed. */
+static int list_kernels(const struct explain *e, const char *target, bool *done, struct gs_error *err)
+{
+	struct explain_list list;
+	struct gs_buf out = {0};
+	int result = explain_list_kernels(e, target, &list, err);
+	if (result)
+		return result;
+	*done = list.count > 1 || (list.count && !list.kernels[0].ptx);
+	if (*done)
+		explain_list_text(e, &list, &out);
+	fwrite(out.data, 1, out.len, stdout);
+	gs_buf_free(&out);
+	explain_list_free(&list);
+	return 0;
+}
+
 static int explain(const struct explain_arguments *a, struct explain *e, struct gs_error *err)
 {
 	struct gs_pack answer = {0};
 	char target[GPU_TARGET_SIZE];
-	bool image = false;
+	bool image = false, listed = false;
 	gpu_target_name(&e->gpu, target);
 	int result = explain_read_source(&e->source, a->file, err);
-	if (!result)
-		result = explain_read_image(&e->source, target, a->kernel, &image, err);
+	if (!result && !a->kernel && !a->dot && !a->html)
+		result = list_kernels(e, target, &listed, err);
+	if (result || listed)
+		return result;
+	result = explain_read_image(&e->source, target, a->kernel, &image, err);
 	if (!result)
 		result = compile(a, e, image, target, &answer, err);
 	if (!result)

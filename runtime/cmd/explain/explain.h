@@ -4,6 +4,7 @@
  *   explain.c          arguments, and the order of the steps
  *   runtime/cmd/explain/compile.c  gpusim-cc's answer to a source file
  *   runtime/cmd/explain/image.c    PTX and fat binaries in place of a source file
+ *   runtime/cmd/explain/list.c     the kernels of all modules of a program
  *   runtime/cmd/explain/code.c     the code of every kernel in that answer
  *   runtime/cmd/explain/source.c   the source's own functions and loops, from the same answer
  *   runtime/cmd/explain/lines.c    what each line of the source became, and its cost
@@ -113,6 +114,27 @@ int explain_compile_ptx(const char *file, const struct gs_buf *ptx, const char *
 /* runtime/cmd/explain/image.c: if the file that was read is PTX, a fat binary or a program with CUDA kernels in it, *found is true, and the
  * source's text becomes the PTX for the target: of the first module that has the kernel, or any kernel (NULL). */
 int explain_read_image(struct explain_source *s, const char *target, const char *kernel, bool *found, struct gs_error *err);
+
+/* A kernel of a program. */
+struct explain_listed {
+	char *name;
+	uint32_t registers; /* per work-item: those of the machine code, else an estimate */
+	uint64_t shared_bytes, private_bytes;
+	uint32_t arch;      /* of the machine code: 90 of sm_90; 0: there is none that can be read */
+	bool ptx;
+};
+
+struct explain_list {
+	struct explain_listed *kernels;
+	size_t count;
+};
+
+/* runtime/cmd/explain/list.c: the kernels of all modules, if the file that was read is a program, a fat binary or a cubin; else none. The caller frees
+ * *out with explain_list_free. */
+int explain_list_kernels(const struct explain *e, const char *target, struct explain_list *out, struct gs_error *err);
+void explain_list_free(struct explain_list *l);
+void explain_list_text(const struct explain *e, const struct explain_list *l, struct gs_buf *out);
+
 /* PTX in which every instruction knows its line in *ptx, as that of program.cl. */
 void explain_mark_lines(const struct gs_buf *ptx, struct gs_buf *out);
 /* Functions and loops, from the PTX with such lines. The lines of unknown opcodes become those as well. */
