@@ -11,6 +11,8 @@
 
 #include "models/util/minmax.h"
 
+#include <stdlib.h>
+
 enum { WIDTH_BITS = 28, HEIGHT_BITS = 16, DEPTH_BITS = 12, TEXEL_BITS = 5 };
 enum { ARGUMENT_BITS = 40 };
 enum { GOB_WIDTH = 64, GOB_HEIGHT = 8, GOB_BYTES = GOB_WIDTH * GOB_HEIGHT };
@@ -97,12 +99,45 @@ uint64_t image_flat(const struct image_shape *s, uint64_t address)
 	return begin + image_texel(s, address - begin) * s->texel_bytes;
 }
 
-uint64_t image_moved(uint64_t shape, uint64_t address, int64_t by)
+/* Whether a launch's steps, all in one direction, stay in a row. */
+static bool stay_within(int64_t step, uint64_t width, uint64_t grid)
+{
+	return grid < 2 || (uint64_t)llabs(step) <= (width - 1) / (grid - 1);
+}
+
+/* Of a step's texels, those that lead from row to row; the rest is within one. False: even the rest leaves it, the kernel counts texels as if
+ * there were no rows. */
+static bool rows_of(int64_t texels, uint64_t width, uint64_t grid, int64_t *rows, int64_t *rest)
+{
+	int64_t half = (int64_t)width / 2;
+	*rows = stay_within(texels, width, grid) ? 0 : (texels + (texels < 0 ? -half : half)) / (int64_t)width;
+	*rest = texels - *rows * (int64_t)width;
+	return stay_within(*rest, width, grid);
+}
+
+static int64_t within(int64_t at, uint64_t size)
+{
+	return at < 0 ? 0 : at < (int64_t)size ? at : (int64_t)size - 1;
+}
+
+uint64_t image_moved(uint64_t shape, uint64_t address, const int64_t step[3], const int64_t apart[3], const uint64_t grid[3])
 {
 	struct image_shape s;
 	uint64_t begin = image_begin(address);
 	if (!image_shape_of(shape, &s))
-		return address + (uint64_t)by;
-	int64_t texel = (int64_t)image_texel(&s, address - begin) + by / (int64_t)s.texel_bytes;
-	return begin + image_place(&s, texel < 0 ? 0 : (uint64_t)texel);
+		return address + (uint64_t)(step[0] * apart[0] + step[1] * apart[1] + step[2] * apart[2]);
+	uint64_t texel = image_texel(&s, address - begin), depth = max_u64(s.depth, 1);
+	int64_t x = (int64_t)(texel % s.width), y = (int64_t)(texel / s.width % s.height), z = (int64_t)(texel / s.width / s.height), flat = 0;
+	for (int d = 0; d < 3; d++) {
+		int64_t texels = step[d] / (int64_t)s.texel_bytes, columns, rows, planes;
+		if (!rows_of(texels, s.width, grid[d], &rows, &columns) || !rows_of(rows, s.height, grid[d], &planes, &rows)) {
+			flat += texels * apart[d];
+			continue;
+		}
+		x += columns * apart[d];
+		y += rows * apart[d];
+		z += planes * apart[d];
+	}
+	int64_t to = (within(z, depth) * (int64_t)s.height + within(y, s.height)) * (int64_t)s.width + within(x, s.width) + flat;
+	return begin + image_place(&s, (uint64_t)within(to, s.width * s.height * depth));
 }

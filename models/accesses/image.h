@@ -30,8 +30,9 @@ uint64_t image_texel(const struct image_shape *s, uint64_t place);
 
 /* Addresses of images are those of traces (models/trace/trace.h): each argument has 2^40 bytes. */
 uint64_t image_begin(uint64_t address);
-/* The address that is so many bytes further, counted row after row. */
-uint64_t image_moved(uint64_t shape, uint64_t address, int64_t by);
+/* The address of a group that is so far apart from the one of `address`, by dimension. step: bytes of texels, row after row, from group to
+ * group; grid: of the launch. What would leave a row, a plane or the image is at its border: samplers clamp it there, or fetch nothing. */
+uint64_t image_moved(uint64_t shape, uint64_t address, const int64_t step[3], const int64_t apart[3], const uint64_t grid[3]);
 /* The address as if texels lay row after row. */
 uint64_t image_flat(const struct image_shape *s, uint64_t address);
 

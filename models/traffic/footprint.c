@@ -49,10 +49,19 @@ bool launch_move(const struct launch_warps *warps, uint64_t group, int64_t moved
 }
 
 /* How far apart two places of a plane are that is a row of groups. */
-static int64_t moved_in_plane(const struct address_shift *s, uint64_t group, int64_t moved)
+static void apart_in_plane(const struct address_shift *s, uint64_t group, int64_t moved, int64_t out[3])
 {
 	uint64_t from = group - (uint64_t)moved;
-	return s->step[0] * ((int64_t)(group % s->split) - (int64_t)(from % s->split)) + s->step[1] * ((int64_t)(group / s->split) - (int64_t)(from / s->split));
+	out[0] = (int64_t)(group % s->split) - (int64_t)(from % s->split);
+	out[1] = (int64_t)(group / s->split) - (int64_t)(from / s->split);
+	out[2] = 0;
+}
+
+static uint64_t move_in_image(const struct launch_warps *warps, const struct address_shift *s, uint64_t address, const int64_t apart[3])
+{
+	uint64_t grid[3];
+	shift_grid(s, warps->grid, grid);
+	return image_moved(s->image, address, s->step, apart, grid);
 }
 
 /* A group at a border, for which one that is not stands, does not go out of its buffer: work-items that would are off, or their indices are
@@ -75,9 +84,13 @@ uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, 
 		return address;
 	const struct address_shift *s = &warps->shifts[instruction];
 	if (s->linear) {
-		int64_t by = s->split ? moved_in_plane(s, group, moved[0]) : s->step[0] * moved[0] + s->step[1] * moved[1] + s->step[2] * moved[2];
+		int64_t in_plane[3];
+		if (s->split)
+			apart_in_plane(s, group, moved[0], in_plane);
+		const int64_t *apart = s->split ? in_plane : moved;
 		if (s->image)
-			return quotient(image_moved(s->image, address, by), line_bytes) * line_bytes;
+			return quotient(move_in_image(warps, s, address, apart), line_bytes) * line_bytes;
+		int64_t by = s->step[0] * apart[0] + s->step[1] * apart[1] + s->step[2] * apart[2];
 		return quotient(within_buffer(s, address + (uint64_t)by), line_bytes) * line_bytes;
 	}
 	if (s->bytes <= line_bytes || line_set_has(warps->common, address))

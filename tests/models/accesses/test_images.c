@@ -65,12 +65,39 @@ static void filters_weigh_neighbours(void)
 	CU_ASSERT_EQUAL(out[3], 512 + 64);
 }
 
-/* 8 rows down and 4 texels to the right is a row of GOBs and one more. */
+/* Groups of 4 x 8 texels, 25 x 3 of them. 8 rows down and 4 texels to the right is a row of GOBs and one more. */
 static void groups_move_by_texels(void)
 {
+	static const int64_t step[3] = {4 * 16, 8 * 100 * 16, 0}, apart[3] = {1, 1, 0};
+	static const uint64_t grid[3] = {25, 3, 1};
 	uint64_t shape = image_shape_pack(&plane), begin = 3ull << 40;
-	CU_ASSERT_EQUAL(image_moved(shape, begin + 128, (8 * 100 + 4) * 16), begin + 128 + 26 * 512);
+	CU_ASSERT_EQUAL(image_moved(shape, begin + 128, step, apart, grid), begin + 128 + 26 * 512);
 	CU_ASSERT_EQUAL(image_flat(&plane, begin + 16), begin + 1600);
+}
+
+/* The texels around a group in the middle, where it is moved to the border. Left: from (3, 8) to (-1, 8); above: from (4, 7) to (4, -1);
+ * right: from (96, 8) to (100, 8); below: from (4, 16) to (4, 24), with 20 rows. */
+static void moves_end_at_the_borders_of_images(void)
+{
+	static const int64_t step[3] = {4 * 16, 8 * 100 * 16, 0}, left[3] = {-1, 0, 0}, right[3] = {1, 0, 0}, up[3] = {0, -1, 0}, down[3] = {0, 1, 0};
+	static const uint64_t grid[3] = {25, 3, 1};
+	uint64_t shape = image_shape_pack(&plane), begin = 3ull << 40;
+#define TEXEL(x, y) (begin + image_place(&plane, (y) * 100 + (x)))
+	CU_ASSERT_EQUAL(image_moved(shape, TEXEL(3, 8), step, left, grid), TEXEL(0, 8));
+	CU_ASSERT_EQUAL(image_moved(shape, TEXEL(4, 7), step, up, grid), TEXEL(4, 0));
+	CU_ASSERT_EQUAL(image_moved(shape, TEXEL(96, 8), step, right, grid), TEXEL(99, 8));
+	CU_ASSERT_EQUAL(image_moved(shape, TEXEL(4, 16), step, down, grid), TEXEL(4, 19));
+}
+
+/* A kernel that counts texels, 64 in a group, goes from row to row: from (60, 2) to (24, 3). Groups of two rows do not leave their column. */
+static void moves_of_counted_texels_go_on_in_the_next_row(void)
+{
+	static const int64_t step[3] = {64 * 16, 0, 0}, rows[3] = {200 * 16, 0, 0}, apart[3] = {1, 0, 0}, far[3] = {9, 0, 0};
+	static const uint64_t grid[3] = {32, 1, 1}, few[3] = {10, 1, 1};
+	uint64_t shape = image_shape_pack(&plane), begin = 3ull << 40;
+	CU_ASSERT_EQUAL(image_moved(shape, TEXEL(60, 2), step, apart, grid), TEXEL(24, 3));
+	CU_ASSERT_EQUAL(image_moved(shape, TEXEL(60, 1), rows, far, few), TEXEL(60, 19));
+#undef TEXEL
 }
 
 static void reads_take_a_cycle_for_four_texels(void)
@@ -90,5 +117,7 @@ void add_images_tests(void)
 	CU_add_test(s, "places lead back to texels", places_lead_back_to_texels);
 	CU_add_test(s, "filters weigh neighbours", filters_weigh_neighbours);
 	CU_add_test(s, "groups move by texels", groups_move_by_texels);
+	CU_add_test(s, "moves end at the borders of images", moves_end_at_the_borders_of_images);
+	CU_add_test(s, "moves of counted texels go on in the next row", moves_of_counted_texels_go_on_in_the_next_row);
 	CU_add_test(s, "reads take a cycle for four texels", reads_take_a_cycle_for_four_texels);
 }
