@@ -348,7 +348,7 @@ static void captures(void)
 /* A stream keeps what is set of it, and another one gets that by a copy. */
 static void attributes(void)
 {
-	enum { WINDOW = 1, COOPERATIVE = 2, HOW_TO_WAIT = 3, INVALID = 1 };
+	enum { WINDOW = 1, COOPERATIVE = 2, HOW_TO_WAIT = 3, YIELDING = 3, INVALID = 1 };
 	union {
 		struct {
 			address begin;
@@ -366,11 +366,12 @@ static void attributes(void)
 	GOOD(CU(cuStreamGetAttribute, void *, int, void *)(first, WINDOW, &w));
 	EXPECT(w.window.bytes, 0);
 	GOOD(CU(cuStreamSetAttribute, void *, int, const void *)(first, WINDOW, &v));
+	GOOD(CU(cuStreamSetAttribute, void *, int, const void *)(first, HOW_TO_WAIT, &(int[16]){YIELDING}));
 	GOOD(CU(cuStreamCopyAttributes, void *, void *)(second, first));
 	GOOD(CU(cuStreamGetAttribute, void *, int, void *)(second, WINDOW, &w));
 	EXPECT(w.window.begin == v.window.begin && w.window.bytes == 4096 && w.window.hit == 2, true);
 	GOOD(CU(cuStreamGetAttribute, void *, int, void *)(second, HOW_TO_WAIT, &w));
-	EXPECT(w.number, 1);
+	EXPECT(w.number, YIELDING);
 	EXPECT(CU(cuStreamSetAttribute, void *, int, const void *)(first, COOPERATIVE, &v), INVALID);
 	GOOD(CU(cuMemFree_v2, address)(v.window.begin));
 	GOOD(CU(cuStreamDestroy_v2, void *)(first));
