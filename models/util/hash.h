@@ -27,17 +27,25 @@ static inline uint64_t hash_number(uint64_t number)
 	return number ^ number >> 29;
 }
 
+static inline uint64_t hash_word(uint64_t hash, uint32_t word)
+{
+	hash = (hash ^ word) * 0xff51afd7ed558ccdu; /* a multiplier of MurmurHash3's 64-bit finaliser */
+	return hash ^ hash >> 32;
+}
+
 /* Of bytes, by words of 32 bits; the last word is filled up with zeros. `seed` may be the hash of what was before. */
 static inline uint64_t hash_bytes(const void *data, size_t bytes, uint64_t seed)
 {
 	uint64_t hash = HASH_GOLDEN ^ seed ^ (bytes + 3) / 4;
-	for (size_t at = 0; at < bytes; at += 4) {
-		uint32_t word = 0;
-		memcpy(&word, (const char *)data + at, bytes - at < 4 ? bytes - at : 4);
-		hash = (hash ^ word) * 0xff51afd7ed558ccdu; /* a multiplier of MurmurHash3's 64-bit finaliser */
-		hash ^= hash >> 32;
+	size_t whole = bytes / 4 * 4;
+	uint32_t word = 0;
+	for (size_t at = 0; at < whole; at += 4) { /* a copy of known length is one load */
+		memcpy(&word, (const char *)data + at, 4);
+		hash = hash_word(hash, word);
 	}
-	return hash;
+	word = 0;
+	memcpy(&word, (const char *)data + whole, bytes - whole);
+	return bytes > whole ? hash_word(hash, word) : hash;
 }
 
 #endif
