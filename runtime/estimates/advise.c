@@ -298,7 +298,7 @@ struct advising *advising_new(struct estimate_job *job, const struct launch_reco
 {
 	struct advising *a = calloc(1, sizeof *a);
 	if (a)
-		*a = (struct advising){.own = {.run = run_advising, .priority = -1}, .job = job, .launch = launch, .kept = kept};
+		*a = (struct advising){.own = {.run = run_advising, .priority = -1}, .job = job, .launch = launch, .kept = kept, .made = job_take_warps(job)};
 	return a;
 }
 
@@ -345,7 +345,7 @@ void advising_end(struct advising *a, struct simulation *sim)
 
 /* ---- at the end ---- */
 
-enum { MOST_LATER = 16 };
+enum { MOST_LATER = 16, MOST_WARPS = 4 }; /* MOST_WARPS: launches that are kept with their warps, some 100 MB each at most */
 
 /* Trials, each as much work as the launch; TRIALS_USUAL: not known. dear: also those that are not made because they are dear. */
 static double wanted_by(const struct advising *a, bool dear)
@@ -392,6 +392,14 @@ static struct advising *shortest_later(const struct advice_budget *b)
 	return shortest;
 }
 
+static size_t later_with_warps(const struct advice_budget *b)
+{
+	size_t count = 0;
+	for (const struct advising *a = b->later; a; a = a->next)
+		count += a->made != NULL;
+	return count;
+}
+
 void advising_put_off(struct advising *a, struct advice_budget *b, uint64_t bytes, uint64_t most_bytes)
 {
 	for (struct advising *other = b->later, *next; other; other = next) {
@@ -403,6 +411,8 @@ void advising_put_off(struct advising *a, struct advice_budget *b, uint64_t byte
 		leave_out(b, a, true);
 		return;
 	}
+	if (later_with_warps(b) >= MOST_WARPS)
+		drop_warps(a);
 	a->bytes = bytes;
 	a->next = b->later;
 	b->later = a;

@@ -589,6 +589,7 @@ static void take_result(struct estimates *e, struct pending *p, size_t t)
 		check_error(e, p, t);
 	if (!p->uncounted && advice_due(e->sim, &e->advice, job, &p->targets[t].trials) != ADVICE_NOT)
 		p->targets[t].advising = advising_new(job, p->launch, p->trace);
+	made_warps_free(job_take_warps(job)); /* nothing is tried */
 }
 
 static void pending_free(struct estimates *e, struct pending *p)

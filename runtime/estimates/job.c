@@ -1,6 +1,7 @@
 /* A launch on a target, on its way through the model. */
 #include "runtime/estimates/job.h"
 
+#include "runtime/advice/advice.h"
 #include "runtime/estimates/kernel.h"
 #include "runtime/model/lines.h"
 #include "runtime/model/profile.h"
@@ -83,12 +84,49 @@ void job_unref(struct estimate_job *job)
 	if (!last)
 		return;
 	job_drop_trace(job);
+	made_warps_free(job_take_warps(job));
 	job_unref(job->a);
 	job_unref(job->b);
 	free(job->accesses);
 	free(job->instructions);
 	free(job->unfinished);
 	free(job);
+}
+
+/* ---- warps for trials ---- */
+
+/* Of launches that are not handed over yet: bounds memory. To make them again takes time and changes nothing, so which are kept may depend on
+ * threads. */
+enum { MOST_KEPT_WARPS = 4 };
+static unsigned kept_warps; /* under jobs_lock */
+
+static bool has_trials(const struct simulation *sim)
+{
+	bool simulates = sim->model.kind == MODEL_FULL || sim->model.kind == MODEL_OCCUPANCY;
+	return simulates && !sim->model.exact && sim->options.advice.number != ADVICE_NEVER && !(sim->options.report.number & REPORT_NONE);
+}
+
+static void keep_warps(struct estimate_job *job, struct made_warps *made)
+{
+	pthread_mutex_lock(&jobs_lock);
+	bool room = kept_warps < MOST_KEPT_WARPS;
+	if (room) {
+		job->made = made;
+		kept_warps += made != NULL;
+	}
+	pthread_mutex_unlock(&jobs_lock);
+	if (!room)
+		made_warps_free(made);
+}
+
+struct made_warps *job_take_warps(struct estimate_job *job)
+{
+	pthread_mutex_lock(&jobs_lock);
+	struct made_warps *made = job->made;
+	job->made = NULL;
+	kept_warps -= made != NULL;
+	pthread_mutex_unlock(&jobs_lock);
+	return made;
 }
 
 /* ---- on a thread of the crew ---- */
@@ -105,7 +143,12 @@ static int simulate(struct estimate_job *job, const struct launch_profile *p, st
 	*from_cache = results && results_find(results, job->key, p->code, out, p->instructions);
 	if (*from_cache)
 		return 0;
-	int result = model_launch(gpu_of(job), p, &job->sim->model, out, err);
+	struct model_options options = job->sim->model;
+	struct made_warps *made = NULL;
+	if (has_trials(job->sim) && !made_warps_new(gpu_of(job), p, &options, &made, NULL))
+		options.made = made;
+	int result = model_launch(gpu_of(job), p, &options, out, err);
+	keep_warps(job, made);
 	if (results && !result)
 		results_keep(results, job->key, p->code, out, p->instructions);
 	return result;

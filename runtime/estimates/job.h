@@ -57,6 +57,7 @@ struct estimate_job {
 	struct instruction_count *unfinished;   /* those of a simulation that was given up */
 	bool from_cache;
 	uint64_t cost_ns; /* of a processor */
+	struct made_warps *made; /* that it was timed with, for trials (job_take_warps); NULL: they are not kept */
 	/* Under jobs_lock: */
 	enum job_state state;
 	bool running;  /* also of one that was given up */
@@ -90,6 +91,8 @@ double job_full_time_ns(struct estimate_job *job, struct decoded_trace *trace, s
 
 /* Times the launch of a job that is done once more, on this thread: on another GPU, or with other options. Its trace is set, or options->made. */
 int job_model(const struct estimate_job *job, const struct gpu *gpu, const struct model_options *options, struct estimate *out);
+/* The warps that a done job was timed with, for the caller to free; NULL: they were not kept. */
+struct made_warps *job_take_warps(struct estimate_job *job);
 /* Its warps; its trace is set. Returns as made_warps_new does, and the caller frees. */
 int job_make_warps(const struct estimate_job *job, struct made_warps **out);
 void job_drop_trace(struct estimate_job *job);

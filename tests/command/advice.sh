@@ -78,6 +78,25 @@ default_groups() {
 		grep -q "('groups', True)\] \[\]" rules
 }
 
+# Six launches: the warps of some are kept for their trials, those of others are made again. It is the same, and trials change no estimate.
+same_with_any_threads() {
+	local jobs kind
+	for jobs in 1 3; do
+		for kind in auto never; do
+			GPUSIM_JOBS=$jobs GPUSIM_ADVICE=$kind GPUSIM_REPORT=json GPUSIM_OUTPUT=same-$kind-$jobs GPUSIM_CACHE_DIR=$work/cache-$kind-$jobs "$gpusim" run -- \
+				"$build/kernels/faults" "$root/kernels" {divergence,coalescing,local,vectors,conflicts,atomics}_bad 2>err || return 1
+		done
+	done
+	python3 - <<'PYTHON'
+import json
+runs = {(k, j): json.load(open(f"same-{k}-{j}.json")) for k in ("auto", "never") for j in (1, 3)}
+times = {tuple(l["estimates"][0]["time_ns"] for l in r["launches"]) for r in runs.values()}
+print(times, runs["auto", 1]["advice"])
+assert len(times) == 1 and len(next(iter(times))) == 6
+assert runs["auto", 1]["advice"] == runs["auto", 3]["advice"] != []
+PYTHON
+}
+
 # line KERNEL TEXT MEMBER: that member of the line with that text, in the kernel, rounded
 line() {
 	python3 - faults.json "$root/kernels/faults.cl" "$@" <<'PYTHON'
@@ -170,5 +189,6 @@ check "the page has advice" page
 check "GPUSIM_ADVICE=never gives none" switched_off
 check "by default, kernels that take most of the time are tried first" default_trials
 check "by default, idle SMs are found, too" default_groups
+check "trials are the same with any number of threads, and change no estimate" same_with_any_threads
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
