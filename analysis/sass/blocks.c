@@ -133,8 +133,9 @@ static int find_edges(struct block_maker *m)
 		if (within || from == OBSERVED_NONE)
 			continue;
 		bool falls = edge->from != OBSERVED_NONE && edge->to != OBSERVED_NONE && c->seen[edge->from].place + 1 == c->seen[edge->to].place;
+		uint32_t seen_first = edge->from != OBSERVED_NONE ? c->seen[edge->from].first : 0;
 		c->block_edges[count++] = (struct block_edge){from, edge->to == OBSERVED_NONE ? OBSERVED_NONE : c->seen[edge->to].block,
-		                                              OBSERVED_NONE, falls};
+		                                              OBSERVED_NONE, falls, seen_first ? edge->to + 1 == seen_first : !falls};
 	}
 	qsort(c->block_edges, count, sizeof *c->block_edges, compare_edges);
 	for (uint32_t e = 0; e < count; e++) {
@@ -298,7 +299,7 @@ static void add_edge(struct block_maker *m, uint32_t edge)
 	const struct block_edge *b = &m->c->block_edges[edge];
 	struct kernel_code *k = m->code;
 	struct code_edge *e = &k->edges[edge];
-	*e = (struct code_edge){.from = b->from, .to = b->to == OBSERVED_NONE ? -1 : (int32_t)b->to, .taken = !b->falls,
+	*e = (struct code_edge){.from = b->from, .to = b->to == OBSERVED_NONE ? -1 : (int32_t)b->to, .taken = b->first,
 	                        .first_term = k->term_count, .denominator = 1};
 	if (b->counter != OBSERVED_NONE) {
 		add_term(k, e, b->counter, 1);

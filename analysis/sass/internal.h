@@ -12,6 +12,7 @@ struct seen_instruction {
 	uint8_t source_count;
 	uint8_t spaces;  /* of generic accesses: 1 shared, 2 local, 4 global */
 	bool addresses, off, parts; /* parts: lanes that executed it together went on apart */
+	uint32_t first, votes; /* first: 1 + what the first of them did; 0: they did not part */
 	uint32_t next;   /* 1 + what followed it last; 0: nothing yet, or the end */
 	uint32_t place;  /* in the code */
 	uint32_t block;  /* that it is in */
@@ -29,6 +30,7 @@ struct block_edge {
 	uint32_t from, to;
 	uint32_t counter; /* of its own, or OBSERVED_NONE */
 	bool falls;       /* to what stands behind it */
+	bool first;       /* lanes that part go this way before the others */
 };
 
 struct observed_code {

@@ -143,12 +143,26 @@ static uint32_t lanes_at(const struct observed_warp *w, uint32_t mask, uint32_t 
 	return lanes & mask;
 }
 
+/* Lanes that were together part, and these go on before the others. Which way comes first most often is found by votes (Boyer and Moore). */
+static void part_lanes(struct seen_instruction *s, uint32_t to)
+{
+	s->parts = true;
+	if (s->first == to + 1) {
+		s->votes++;
+	} else if (s->votes) {
+		s->votes--;
+	} else {
+		s->first = to + 1;
+		s->votes = 1;
+	}
+}
+
 static int follow_lanes(struct observed_code *c, struct observed_warp *w, uint32_t mask, uint32_t to)
 {
 	while (mask) {
 		uint32_t last = w->last[__builtin_ctz(mask)], lanes = lanes_at(w, mask, last);
 		if (last != OBSERVED_NONE && lanes_at(w, UINT32_MAX, last) != lanes)
-			c->seen[last].parts = true;
+			part_lanes(&c->seen[last], to);
 		if (last == OBSERVED_NONE || to == OBSERVED_NONE || c->seen[last].next != to + 1) { /* not the way of the last time */
 			int result = add_edge(c, last, to);
 			if (result)

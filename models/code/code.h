@@ -152,7 +152,7 @@ struct code_block {
 struct code_edge {
 	uint32_t from;
 	int32_t to; /* -1: out of the function */
-	uint8_t taken; /* by a branch, not by falling through; a byte, because it is read from files */
+	uint8_t taken; /* by a branch, not by falling through; of a trace: before the other ways, when lanes part; a byte, because it is read from files */
 	uint32_t first_term, term_count;
 	uint32_t denominator;
 	uint32_t alike; /* edges of the same number are copies of one of the source, expected to be taken alike; 0: alone */

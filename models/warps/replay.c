@@ -44,6 +44,16 @@ static bool falls_through(const struct kernel_code *c, uint32_t from, int32_t to
 	return to >= 0 && c->blocks[to].first == c->blocks[from].first + c->blocks[from].count;
 }
 
+/* Whether lanes that go there are executed before the others: those of a branch that was taken. A trace has shown which. */
+static bool goes_first(const struct kernel_code *c, uint32_t from, int32_t to)
+{
+	const struct code_block *b = &c->blocks[from];
+	for (uint32_t e = b->first_edge; e < b->first_edge + b->edge_count && c->assembled == CODE_OF_TRACE; e++)
+		if (c->edges[e].to == to)
+			return c->edges[e].taken;
+	return !falls_through(c, from, to);
+}
+
 /* The lanes of the top level by where they go; those that are done are in none. Returns the number of ways. */
 static uint32_t divide_lanes(struct path_replay *r, uint64_t lanes, int32_t *to, uint64_t *groups)
 {
@@ -75,7 +85,7 @@ static bool diverge(struct path_replay *r, uint32_t block, const int32_t *to, co
 		top->lanes |= groups[w];
 	for (int taken = 0; taken < 2; taken++)
 		for (uint32_t w = 0; w < ways; w++)
-			if (to[w] != join && falls_through(r->code, block, to[w]) != taken &&
+			if (to[w] != join && goes_first(r->code, block, to[w]) == taken &&
 			    !push_level(r, (struct level){to[w], join, back, groups[w]}))
 				return false;
 	return true;

@@ -102,6 +102,33 @@ static void loop(void)
 	observed_free(c);
 }
 
+/* Which arm comes first: what most warps did, not what stands first. */
+static void order_of_arms(void)
+{
+	for (int back = 0; back < 2; back++) {
+		struct observed_code *c = observed_new();
+		struct observed_warp w;
+		struct kernel_code *code = NULL;
+		struct gs_error err;
+		for (int warp = 0; warp < 5; warp++) {
+			bool far = (warp == 0 || warp == 3) != back;
+			observed_begin(&w);
+			execute(c, &w, 0x00, 0xf, "BRA");
+			execute(c, &w, far ? 0x20 : 0x10, 0x3, "FADD");
+			execute(c, &w, far ? 0x10 : 0x20, 0xc, "FADD");
+			execute(c, &w, 0x30, 0xf, "EXIT");
+			observed_end(c, &w);
+		}
+		CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, 16, &code, &err), 0);
+		CU_ASSERT_EQUAL_FATAL(code->blocks[0].edge_count, 2);
+		CU_ASSERT_EQUAL(code->edges[0].to, 1);
+		CU_ASSERT_EQUAL(code->edges[0].taken, !back);
+		CU_ASSERT_EQUAL(code->edges[1].taken, back);
+		code_free(code);
+		observed_free(c);
+	}
+}
+
 /* Lanes begin at different instructions: there is a block before both. */
 static void entries(void)
 {
@@ -191,6 +218,7 @@ void add_sass_observed_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("sass_observed", NULL, NULL);
 	CU_add_test(suite, "arms of a branch", arms);
+	CU_add_test(suite, "which arm comes first", order_of_arms);
 	CU_add_test(suite, "a loop with a predicate", loop);
 	CU_add_test(suite, "two entries", entries);
 	CU_add_test(suite, "places of instructions", places);

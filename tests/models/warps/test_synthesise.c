@@ -169,6 +169,12 @@ static void divergent_arms_run_one_after_the_other(void)
 	blocks[0].join = blocks[1].join = blocks[2].join = 3;
 	const struct lane_path paths[] = {LANE(0, 2, 3), LANE(0, 1, 3), LANE(0, 2, 3)};
 	check_replay(paths, 3, "0:7 2:5 1:2 3:7 ");
+	/* A trace has shown that the other arm comes first. */
+	make_code(4, (struct way[]){{0, 2, 0, 1}, {0, 1, 1, 1}, {1, 3, 1, 1}, {2, 3, 0, 1}, {3, -1, 1, 1}}, 5);
+	blocks[0].join = blocks[1].join = blocks[2].join = 3;
+	code.assembled = CODE_OF_TRACE;
+	check_replay(paths, 3, "0:7 1:2 2:5 3:7 ");
+	code.assembled = CODE_SELECTED;
 }
 
 /* A branch in an arm: 0 -> 1 -> (2 | 3) -> 4, or 0 -> 5; 4 and 5 meet at 6. The inner join comes first. */
