@@ -267,7 +267,7 @@ CUDA_PTX = $(foreach f,$(wildcard kernels/cuda/*.cu) $(patsubst $(O)/%,%.cu,$(CU
 cuda-ptx:
 	$(QUIET)for ptx in $(CUDA_PTX); do \
 		folder=$${ptx%/ptx/*} name=$${ptx##*/} arch=sm_70 version=+ptx64; \
-		[ $$name != clusters.ptx ] || { arch=sm_90 version=+ptx78; }; \
+		[ $$name != clusters.ptx ] || { arch=sm_90 version=+ptx80; }; \
 		clang-19 -x cuda -I. --cuda-path=/nonexistent --cuda-device-only -nocudainc -nocudalib --cuda-gpu-arch=$$arch --cuda-feature=$$version \
 			-O3 -ffp-contract=on -S -o $$ptx $$folder/$${name%.ptx}.cu || exit 1; \
 	done

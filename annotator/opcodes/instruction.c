@@ -126,7 +126,7 @@ int lift_statement(const struct lift_scope *s, const struct ptx_instruction *i, 
 /* The operand that is the address of the access that i->space describes: of copies, the global one. */
 static const struct ptx_operand *address_of(const struct ptx_instruction *i)
 {
-	bool copy = begins(i->opcode, "cp.async");
+	bool copy = begins(i->opcode, "cp.async") && i->class != CODE_store;
 	for (uint32_t o = 0; o < i->operand_count; o++)
 		if (i->operands[o].kind == PTX_ADDRESS && !(copy && o == 0))
 			return &i->operands[o];

@@ -117,6 +117,7 @@ void opcode_write_atom(struct opcode_work *w); /* atomics.c */
 void opcode_write_fence(struct opcode_work *w);
 void opcode_write_mbarrier(struct opcode_work *w); /* mbarriers.c */
 void opcode_write_mbarrier_count(struct opcode_work *w);
+void opcode_write_bulk(struct opcode_work *w);
 void opcode_write_shfl(struct opcode_work *w); /* lanes.c */
 void opcode_write_vote(struct opcode_work *w);
 void opcode_write_match(struct opcode_work *w);

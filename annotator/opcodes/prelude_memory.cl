@@ -87,13 +87,30 @@ GS_ATOMIC_SHORT(add_bf16, (ulong a, ushort v), gs_add_bf16(old, v))
 GS_ATOMIC_SHORT(min_bf16, (ulong a, ushort v), gs_min_bf16(old, v))
 GS_ATOMIC_SHORT(max_bf16, (ulong a, ushort v), gs_max_bf16(old, v))
 
-/* Barriers in shared memory: arrivals that are pending in bits 0 to 19, those of a phase in bits 20 to 39, the number of the phase above. */
-GS_INLINE void gs_mbarrier_init(ulong a, uint count) { *(volatile __global ulong *)a = (count & 0xffffful) | (count & 0xffffful) << 20; }
-GS_INLINE ulong gs_mbarrier_arrive(ulong a, uint count, uint drops)
+/* Barriers in shared memory: arrivals that are pending in bits 0 to 19, those of a phase in bits 20 to 39, bytes that copies have still to bring in
+ * bits 40 to 61, modulo 2^22, and the last bits of the phase's number above. A phase is over when neither arrivals nor bytes are missing. */
+GS_INLINE void gs_mbarrier_put(ulong a, ulong pending, ulong expected, ulong bytes, ulong phase)
 {
-	ulong was = *(volatile __global ulong *)a, expected = ((was >> 20) - (drops ? count : 0u)) & 0xffffful, pending = (was - count) & 0xffffful;
-	*(volatile __global ulong *)a = (pending ? pending : expected) | expected << 20 | ((was >> 40) + (pending ? 0ul : 1ul)) << 40;
+	ulong over = !(pending & 0xffffful) && !(bytes & 0x3ffffful);
+	*(volatile __global ulong *)a = ((over ? expected : pending) & 0xffffful) | (expected & 0xffffful) << 20 | (bytes & 0x3ffffful) << 40 | (phase + over) << 62;
+}
+GS_INLINE void gs_mbarrier_init(ulong a, uint count) { *(volatile __global ulong *)a = (count & 0xffffful) | (count & 0xffffful) << 20; }
+GS_INLINE void gs_mbarrier_bytes(ulong a, ulong more)
+{
+	ulong was = *(volatile __global ulong *)a;
+	gs_mbarrier_put(a, was, was >> 20, (was >> 40) + more, was >> 62);
+}
+GS_INLINE ulong gs_mbarrier_arrive(ulong a, uint count, uint drops, uint bytes)
+{
+	ulong was = *(volatile __global ulong *)a;
+	gs_mbarrier_put(a, was - count, (was >> 20) - (drops ? count : 0u), (was >> 40) + bytes, was >> 62);
 	return was;
 }
-GS_INLINE uint gs_mbarrier_phase_over(ulong a, ulong state) { return *(volatile __global ulong *)a >> 40 != state >> 40; }
-GS_INLINE uint gs_mbarrier_parity_over(ulong a, uint parity) { return (uint)(*(volatile __global ulong *)a >> 40 & 1ul) != (parity & 1u); }
+GS_INLINE uint gs_mbarrier_phase_over(ulong a, ulong state) { return *(volatile __global ulong *)a >> 62 != state >> 62; }
+GS_INLINE uint gs_mbarrier_parity_over(ulong a, uint parity) { return (uint)(*(volatile __global ulong *)a >> 62 & 1ul) != (parity & 1u); }
+/* Of 16 bytes or a multiple, as all bulk copies. */
+GS_INLINE void gs_bulk_copy(ulong to, ulong from, uint bytes)
+{
+	for (uint i = 0; i < bytes; i += 4)
+		*(__global gs_m32 *)(to + i) = *(__global gs_m32 *)(from + i);
+}

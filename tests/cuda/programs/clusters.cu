@@ -1,4 +1,4 @@
-/* Clusters of blocks (sm_90): their registers, their barrier, and shared memory of other blocks, by both kinds of addresses. */
+/* Clusters of blocks (sm_90): their registers, their barrier, shared memory of other blocks, by both kinds of addresses, and bulk copies to it. */
 #include "tests/cuda/programs/program.h"
 
 #ifdef WITH_KERNELS
@@ -51,11 +51,67 @@ extern "C" __global__ void count_together(int *out, int rounds)
 		out[blockIdx.x * blockDim.x + t] = (int)after;
 	}
 }
+
+enum { ROW = 256 };
+
+__device__ static unsigned shared_place(const void *p)
+{
+	unsigned place;
+	asm("{\n\t.reg .b64 a;\n\tcvta.to.shared.u64 a, %1;\n\tcvt.u32.u64 %0, a;\n\t}" : "=r"(place) : "l"(p));
+	return place;
+}
+
+__device__ static void wait_for(unsigned barrier)
+{
+	unsigned over = 0;
+	while (!over)
+		asm volatile("{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared.b64 p, [%1], 0;\n\tselp.u32 %0, 1, 0, p;\n\t}" : "=r"(over) : "r"(barrier) : "memory");
+}
+
+/* Rows go by bulk copies from global memory to a block, from there to the next one of its cluster, and back to global memory. Of the two barriers, the
+ * first is told of its bytes after the copy was asked for, the second before. */
+extern "C" __global__ void carry(int *out, const int *in)
+{
+	__shared__ __attribute__((aligned(16))) int row[ROW], from_before[ROW];
+	__shared__ __attribute__((aligned(8))) unsigned long barriers[2];
+	unsigned t = threadIdx.x, rank = SPECIAL("cluster_ctarank"), size = SPECIAL("cluster_nctarank");
+	unsigned own = shared_place(&barriers[0]), coming = shared_place(&barriers[1]), there, barrier_there;
+	if (t == 0) {
+		asm volatile("mbarrier.init.shared.b64 [%0], 1;\n\tmbarrier.init.shared.b64 [%1], 1;" ::"r"(own), "r"(coming) : "memory");
+		asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+		asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(coming), "n"(4 * ROW) : "memory");
+	}
+	meet();
+	if (t == 0) {
+		asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+			     ::"r"(shared_place(row)), "l"(in + ROW * blockIdx.x), "r"(4 * ROW), "r"(own) : "memory");
+		asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(own), "r"(4 * ROW) : "memory");
+	}
+	wait_for(own);
+	row[t] += 1;
+	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+	__syncthreads();
+	if (t == 0) {
+		asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_place(from_before)), "r"((rank + 1) % size));
+		asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(barrier_there) : "r"(coming), "r"((rank + 1) % size));
+		asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+			     ::"r"(there), "r"(shared_place(row)), "r"(4 * ROW), "r"(barrier_there) : "memory");
+	}
+	wait_for(coming);
+	from_before[t] *= 2;
+	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+	__syncthreads();
+	if (t == 0)
+		asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\tcp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;"
+			     ::"l"(out + ROW * blockIdx.x), "r"(shared_place(from_before)), "r"(4 * ROW) : "memory");
+	meet();
+}
 #endif
 
 #ifdef WITH_HOST
 KERNEL(pass_on)
 KERNEL(count_together)
+KERNEL(carry)
 
 enum { INVALID_CLUSTER = 912 };
 
@@ -127,10 +183,30 @@ static void try_counting(unsigned size)
 	report(size == 1 ? "a cluster of one block" : "counts of a cluster, and warps that end early", wrong);
 }
 
+static void try_bulk_copies(void)
+{
+	enum { BLOCKS = 8, SIZE = 4, ELEMENTS = 256 };
+	static int values[BLOCKS * ELEMENTS], given[BLOCKS * ELEMENTS];
+	size_t wrong = 0;
+	for (int i = 0; i < BLOCKS * ELEMENTS; i++)
+		given[i] = i;
+	int *in = (int *)device_new(given, sizeof given), *out = (int *)device_new(NULL, sizeof values);
+	void *arguments[2];
+	arguments[0] = &out;
+	arguments[1] = &in;
+	CALL(launch_clusters(HANDLE(carry), dims(BLOCKS, 1, 1), ELEMENTS, SIZE, 1, arguments));
+	fetch(values, out, sizeof values);
+	for (int b = 0; b < BLOCKS; b++)
+		for (int t = 0; t < ELEMENTS; t++)
+			wrong += values[ELEMENTS * b + t] != 2 * (ELEMENTS * (b / SIZE * SIZE + (b + SIZE - 1) % SIZE) + t + 1);
+	report("bulk copies to shared memory, to another block's, and back", wrong);
+}
+
 int main(void)
 {
 	begin();
 	try_neighbours();
+	try_bulk_copies();
 	try_counting(4);
 	try_counting(1);
 	return finish();
