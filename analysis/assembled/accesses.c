@@ -1,5 +1,6 @@
 /*
- * Which access of the PTX each access of the machine makes, without a table of lines. Its block is known by then. Among the accesses of that
+ * Which access of the PTX each access of the machine makes, without a table of lines. In such a table of ptxas 13.0, accesses to textures and surfaces
+ * have the line of what comes before them, so these are looked for here in any case. The block is known by then. Among the accesses of that
  * block, and of the arms that became predicates in it, those of the same kind and size that go to the same pointers with the same offset belong
  * together. Between equals, the first of the one belongs to the first of the other.
  */
@@ -21,7 +22,8 @@ struct access_finder {
 
 static bool counts(const struct assembled_kernel *k, uint32_t i)
 {
-	return assembled_is_access(k->opcodes[i].class) || k->opcodes[i].class == CODE_barrier;
+	bool known = k->sass->lines && k->opcodes[i].space != SPACE_texture;
+	return !known && (assembled_is_access(k->opcodes[i].class) || k->opcodes[i].class == CODE_barrier);
 }
 
 static int64_t offset_of(const struct ptx_instruction *in)

@@ -71,7 +71,7 @@ int assembled_flow(struct assembled_kernel *k, struct gs_error *why);
 /* infer.c, infer.h: fills `origin` where there is no table of lines. */
 int assembled_infer(struct assembled_kernel *k, struct gs_error *why);
 
-/* accesses.c: once blocks have their owners, which access of those blocks each access of the machine makes. */
+/* accesses.c: once blocks have their owners, which access of those blocks each access of the machine makes, where lines do not say so. */
 int assembled_infer_accesses(struct assembled_kernel *k, unsigned arch, struct gs_error *why);
 /* parameters.c: which pointers among the kernel's parameters an access may go to, a bit for every 8 bytes of them. By instruction; 0: not known. */
 int assembled_pointers(const struct assembled_kernel *k, unsigned arch, uint64_t *machine, uint64_t *ptx, struct gs_error *why);

@@ -456,7 +456,7 @@ int assembled_make(struct assembled_kernel *k, unsigned arch, const struct cubin
 		result = adopt(k, why);
 	if (!result) {
 		merge_blocks(k);
-		result = sass->lines ? 0 : assembled_infer_accesses(k, arch, why);
+		result = assembled_infer_accesses(k, arch, why);
 	}
 	if (!result)
 		result = check_ways(k, why);

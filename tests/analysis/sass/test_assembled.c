@@ -267,6 +267,21 @@ static void rare_calls_are_left_out(void)
 	free_case(&c);
 }
 
+/* Instructions 5 to 7 of the PTX are fetches, 12 is a store. The assembler keeps their order. */
+static void fetches_need_no_lines(void)
+{
+	struct assembled_case c;
+	uint32_t origins[4], count = 0;
+	make_case("fetches", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "fetches"), c.code, &error), 0);
+	for (uint32_t i = 0; i < c.code->machine_count; i++)
+		if (c.code->machine_origins[i] != UINT32_MAX && count < GS_ARRAY_LEN(origins))
+			origins[count++] = c.code->machine_origins[i];
+	CU_ASSERT_EQUAL_FATAL(count, 4);
+	CU_ASSERT_TRUE(origins[0] == 5 && origins[1] == 6 && origins[2] == 7 && origins[3] == 12);
+	free_case(&c);
+}
+
 static void what_does_not_fit_stays_selected(void)
 {
 	struct assembled_case c;
@@ -392,6 +407,7 @@ void add_assembled_tests(void)
 	CU_add_test(suite, "parted lanes arrive one by one", parted_lanes_arrive_one_by_one);
 	CU_add_test(suite, "tables jump once for each way", tables_jump_once_for_each_way);
 	CU_add_test(suite, "rare calls are left out", rare_calls_are_left_out);
+	CU_add_test(suite, "fetches need no lines", fetches_need_no_lines);
 	CU_add_test(suite, "what does not fit stays selected", what_does_not_fit_stays_selected);
 	CU_add_test(suite, "lines are not needed", lines_are_not_needed);
 	CU_add_test(suite, "what only lines say", what_only_lines_say);
