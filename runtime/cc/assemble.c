@@ -21,33 +21,50 @@ static bool starts_with(const char *at, const char *end, const char *word)
 	return (size_t)(end - at) >= length && !memcmp(at, word, length);
 }
 
-/* Functions that the driver has, and that the assembler knows. */
-static bool is_of_driver(const char *at, const char *end)
+static bool is_of_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
+}
+
+/* Whether the text has this word, after its first character. */
+static bool has_word(const char *at, const char *end, const char *word)
+{
+	size_t length = strlen(word);
+	for (const char *p = at + 1; p < end; p++)
+		if (starts_with(p, end, word) && !is_of_name(p[-1]) && !is_of_name(p[length]))
+			return true;
+	return false;
+}
+
+/* Functions that the driver has, and that the assembler knows, and those whose body is elsewhere in the module. */
+static bool is_known(const char *at, const char *end, const struct ptx_module *module)
 {
 	static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail"};
 	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
-		for (const char *p = at; p < end; p++)
-			if (starts_with(p, end, names[i]) && !isalnum((unsigned char)p[-1]) && p[-1] != '_')
-				return true;
+		if (has_word(at, end, names[i]))
+			return true;
+	for (uint32_t i = 0; i < module->function_count; i++)
+		if (module->functions[i].instruction_count && has_word(at, end, module->functions[i].name))
+			return true;
 	return false;
 }
 
 /* The end of a function without a body that begins here, or NULL: this is something else. */
-static const char *find_declaration(const char *at, const char *end)
+static const char *find_declaration(const char *at, const char *end, const struct ptx_module *module)
 {
 	const char *func = starts_with(at, end, ".extern .func") ? at + strlen(".extern ") : at;
 	if (!starts_with(func, end, ".func"))
 		return NULL;
 	while (at < end && *at != ';' && *at != '{')
 		at++;
-	return at < end && *at == ';' && !is_of_driver(func, at) ? at : NULL;
+	return at < end && *at == ';' && !is_known(func, at, module) ? at : NULL;
 }
 
 /*
  * The text for the assembler, with the same lines. Probes are left out. Functions without a body stand for library functions; they get an empty
  * body, so that the kernels beside those that call them can be assembled.
  */
-static void write_text(const char *ptx, size_t length, struct gs_buf *out)
+static void write_text(const char *ptx, size_t length, const struct ptx_module *module, struct gs_buf *out)
 {
 	const char *end = ptx + length, *next;
 	for (const char *line = ptx; line < end; line = next) {
@@ -59,7 +76,7 @@ static void write_text(const char *ptx, size_t length, struct gs_buf *out)
 			gs_buf_puts(out, "\n");
 			continue;
 		}
-		const char *close = first < next ? find_declaration(first, end) : NULL;
+		const char *close = first < next ? find_declaration(first, end, module) : NULL;
 		if (!close) {
 			gs_buf_add(out, line, (size_t)(next - line));
 			continue;
@@ -83,10 +100,10 @@ static int run_ptxas(const struct gs_buf *text, const char *arch, const char *fo
 	words_printf(&args, "-arch=%s", arch);
 	words_add(&args, "-lineinfo");
 	words_add(&args, "-o");
-	words_add(&args, to);
-	words_add(&args, from);
+	words_add(&args, "k.cubin"); /* names within the folder: messages have them */
+	words_add(&args, "k.ptx");
 	int result = args.failed ? gs_fail(err, ENOMEM, "out of memory") : gs_write_file(from, text->data, text->len, err);
-	const struct clang_run run = {.args = (const char *const *)args.items, .messages = messages};
+	const struct clang_run run = {.args = (const char *const *)args.items, .messages = messages, .cwd = folder};
 	if (!result)
 		result = tool_run(ptxas_path(), &run, MOST_SECONDS, err);
 	if (!result)
@@ -116,7 +133,7 @@ void assemble(const char *ptx, size_t length, const struct ptx_module *module, c
 		gs_fail(&out->why, ENOENT, "ptxas was not found");
 		return;
 	}
-	write_text(ptx, length, &text);
+	write_text(ptx, length, module, &text);
 	choose_arch(module, target, arch, sizeof arch);
 	int result = text.failed ? gs_fail(&out->why, ENOMEM, "out of memory") : folder_create(&folder, &out->why);
 	if (!result)

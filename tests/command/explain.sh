@@ -233,6 +233,15 @@ machine_code() {
 		grep -q '^  23 instructions of the machine.s (21 of PTX), 5 blocks, 1 loop; 10 registers' out && grep -Eq '^ +24 1 +1 1F +13 ' out
 }
 
+# What an assembler gets: a function that is declared before it is defined stays so; one that is not defined gets a body.
+declared_functions() {
+	mkdir -p bin && printf '#!/bin/sh\ncp k.ptx "%s/assembled.ptx"\nexit 1\n' "$work" >bin/ptxas && chmod +x bin/ptxas
+	printf '%s\n' '.version 8.0' '.target sm_70' '.address_size 64' '.func own(.param .b32 own_param_0)' ';' '.func other();' '.visible .entry k() { ret; }' \
+		'.func own(.param .b32 own_param_0)' '{' 'ret;' '}' >declared.ptx
+	PATH=$work/bin:$PATH "$gpusim" explain declared.ptx --gpu h200 --set machine_code=machine >out && cat out assembled.ptx && [ "$(grep -c '^.func own' assembled.ptx)" = 2 ] && grep -qx ';' assembled.ptx &&
+		grep -q '^.func other(){ ret; }' assembled.ptx
+}
+
 selected_code_without_assembler() {
 	cp "$here/../analysis/sass/walk.ptx" . && mkdir -p bin && printf '#!/bin/sh\necho "ptxas fatal : no" >&2\nexit 1\n' >bin/ptxas && chmod +x bin/ptxas &&
 		PATH=$work/bin:$PATH "$gpusim" explain walk.ptx --gpu h200 --set machine_code=machine >out && cat out &&
@@ -287,6 +296,7 @@ check "--help" has_help
 check "--dot writes the graphs" graphs_are_written
 check "--html is one page, well formed and escaped" page_is_well_formed
 check "machine code by an assembler" machine_code
+check "functions that an assembler gets" declared_functions
 check "selected code where the assembler fails" selected_code_without_assembler
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
