@@ -15,7 +15,7 @@ bool target_is_machine(const char *name)
 	return length >= sizeof word - 1 && !strcmp(name + length - (sizeof word - 1), word);
 }
 
-bool target_is_assembled(const char *name)
+bool target_wants_assembled(const char *name, bool of_program)
 {
-	return target_is_machine(name) && strstr(name, ":machine:");
+	return target_is_machine(name) && (strstr(name, ":machine:") || (of_program && !strstr(name, ":selected:")));
 }

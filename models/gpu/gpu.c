@@ -69,16 +69,15 @@ bool gpu_times_machine_code(const struct gpu *gpu)
 {
 	enum { FIRST_SASS = 70 };
 	bool known = !strncmp(gpu->arch, "sm_", 3) && strtoul(gpu->arch + 3, NULL, 10) >= FIRST_SASS;
-	return gpu->machine_code == GPU_CODE_sass || gpu->machine_code == GPU_CODE_machine ||
-	       (gpu->machine_code == GPU_CODE_auto && known && gpu->math_library == GPU_MATH_vendor);
+	return gpu->machine_code == GPU_CODE_auto ? known && gpu->math_library == GPU_MATH_vendor : gpu->machine_code != GPU_CODE_ptx;
 }
 
 void gpu_target_name(const struct gpu *gpu, char out[GPU_TARGET_SIZE])
 {
 	bool other = *gpu->assembler_arch && strcmp(gpu->assembler_arch, gpu->arch);
-	const char *code = gpu->machine_code == GPU_CODE_machine ? ":machine:sass" : gpu_times_machine_code(gpu) ? ":sass" : "";
-	snprintf(out, GPU_TARGET_SIZE, "%s:%s%s%s%s", gpu->arch, gpu_library_name(gpu->math_library), other ? ":" : "",
-	         other ? gpu->assembler_arch : "", code);
+	const char *whose = gpu->machine_code == GPU_CODE_machine ? ":machine" : gpu->machine_code == GPU_CODE_selected ? ":selected" : "";
+	snprintf(out, GPU_TARGET_SIZE, "%s:%s%s%s%s%s", gpu->arch, gpu_library_name(gpu->math_library), other ? ":" : "",
+	         other ? gpu->assembler_arch : "", whose, gpu_times_machine_code(gpu) ? ":sass" : "");
 }
 
 static const char *const *words_of(enum gpu_kind kind)

@@ -44,9 +44,10 @@ enum gpu_math_library { GPU_MATH_LIBRARIES(GPU_LIBRARY) GPU_MATH_LIBRARY_COUNT }
 #undef GPU_LIBRARY
 
 /* What the models time: PTX instructions, as a simulator of PTX executes them, or those that the assembler makes of them
- * (analysis/machine/machine.h). auto: sass from sm_70 on where the library is the vendor's, else ptx. machine: as sass, and where ptxas is
- * found, what it makes of the PTX (analysis/assembled/assembled.h). */
-#define GPU_MACHINE_CODES(X) X(auto) X(ptx) X(sass) X(machine)
+ * (analysis/machine/machine.h). auto: sass from sm_70 on where the library is the vendor's, else ptx. sass: of a CUDA program, its own machine code or
+ * what ptxas makes of its PTX, where there is some (analysis/assembled/assembled.h); else what analysis/machine selects. machine: the assembler's
+ * also of OpenCL programs. selected: what is selected, always. */
+#define GPU_MACHINE_CODES(X) X(auto) X(ptx) X(sass) X(machine) X(selected)
 
 #define GPU_CODE(word) GPU_CODE_##word,
 enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
@@ -232,7 +233,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(LIBRARY, math_library, "", 0, GPU_MATH_LIBRARY_COUNT - 1, GPU_DEFAULT("vendor"),                             \
 	  "functions of mathematics: vendor or libclc")                                                                \
 	X(CODE, machine_code, "", 0, GPU_MACHINE_CODE_COUNT - 1, GPU_DEFAULT("auto"),                                  \
-	  "instructions that are timed: ptx, sass, or machine: those of ptxas where it is found; auto: by arch and math_library") \
+	  "instructions that are timed: ptx, sass, machine or selected (docs/machine.md); auto: by arch and math_library")  \
 	X(COUNT, sm_count, "SMs", 1, 1024, GPU_REQUIRED, "streaming multiprocessors")                                  \
 	X(COUNT, warp_size, "threads", 1, 128, GPU_REQUIRED, "threads of a warp")                                      \
 	X(REAL, clock_mhz, "MHz", 1, 10000, GPU_REQUIRED, "core clock that all cycles count")                          \
@@ -426,7 +427,8 @@ const struct gpu_key *gpu_key(size_t i); /* NULL past the end */
 void gpu_format_value(const struct gpu *gpu, size_t i, char *out, size_t size);
 const char *gpu_library_name(enum gpu_math_library library);
 bool gpu_times_machine_code(const struct gpu *gpu);
-/* What code for the GPU is compiled as: ARCH:LIBRARY, :ASSEMBLER_ARCH where that is another, :sass for machine code. */
+/* What code for the GPU is compiled as: ARCH:LIBRARY, :ASSEMBLER_ARCH where that is another, :sass for machine code
+ * (analysis/builtins/target_name.h). */
 enum { GPU_TARGET_SIZE = 2 * GPU_TEXT_SIZE + 24 };
 void gpu_target_name(const struct gpu *gpu, char out[GPU_TARGET_SIZE]);
 

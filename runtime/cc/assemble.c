@@ -4,6 +4,7 @@
 #include "analysis/assembled/assembled.h"
 #include "analysis/builtins/target_name.h"
 #include "runtime/base/tool.h"
+#include "runtime/format/protocol.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -122,15 +123,15 @@ static void choose_arch(const struct ptx_module *module, const char *target, cha
 	snprintf(out, size, "%.*s", (int)length + letter, letter ? given : own);
 }
 
-void assemble(const char *ptx, size_t length, const struct ptx_module *module, const char *target, struct assembled_module *out)
+void assemble(const char *ptx, size_t length, const struct ptx_module *module, const char *target, bool of_program, struct assembled_module *out)
 {
 	struct gs_buf text = {0};
 	char *folder = NULL, arch[64];
-	*out = (struct assembled_module){.there = false};
-	if (!target_is_assembled(target) || !ptx)
+	*out = (struct assembled_module){.wanted = target_wants_assembled(target, of_program)};
+	if (!out->wanted || !ptx)
 		return;
 	if (!ptxas_path()) {
-		gs_fail(&out->why, ENOENT, "ptxas was not found");
+		gs_fail(&out->why, ENOENT, PROTOCOL_NO_ASSEMBLER);
 		return;
 	}
 	write_text(ptx, length, module, &text);
@@ -186,14 +187,14 @@ static const char *apply_machine(const struct machine_kernel *k, struct kernel_c
 	return NULL;
 }
 
-void assemble_kernel(const struct assembled_module *a, const struct own_code *own, const struct ptx_module *module, const char *kernel, const char *target,
-                     struct kernel_code *code, struct gs_buf *section)
+void assemble_kernel(const struct assembled_module *a, const struct own_code *own, const struct ptx_module *module, const char *kernel, struct kernel_code *code,
+                     struct gs_buf *section)
 {
 	struct gs_error why = a->why;
 	struct machine_kernel k = {.function = ptx_find(module, kernel), .cubin = &a->cubin, .sass = a->there ? cubin_find(&a->cubin, kernel) : NULL};
 	k.own = own ? own_code_find(own, kernel, &k.own_cubin) : NULL;
 	const struct cubin_code *taken = k.own ? k.own : k.sass;
-	if (target_is_assembled(target)) {
+	if (a->wanted) {
 		const char *what = a->there || k.own ? apply_machine(&k, code, &why) : NULL;
 		if (what)
 			gs_buf_printf(section, "code %s %s\n", kernel, what);

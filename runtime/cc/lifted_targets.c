@@ -99,7 +99,7 @@ static void write_kernel(const struct counted *c, const struct lifted *l, const 
 		gs_buf_printf(section, "kernel %s failure %.*s\n", k->name, (int)strcspn(err.text, "\n"), err.text);
 		return;
 	}
-	assemble_kernel(machine, own, l->module, k->name, target, code, section);
+	assemble_kernel(machine, own, l->module, k->name, code, section);
 	gs_buf_printf(section, "kernel %s instructions=%u shared_bytes=%u registers=%u\n", k->name, code->instructions, code->shared_bytes,
 	              code->registers);
 	gs_buf_printf(&bytes, "%s %s\n", target, k->name);
@@ -121,7 +121,7 @@ int lifted_write_targets(const struct lifted *l, char *const *archs, size_t coun
 		struct gs_buf section = {0};
 		struct assembled_module machine;
 		struct own_code own;
-		assemble(ptx->data, ptx->len, l->module, archs[t], &machine);
+		assemble(ptx->data, ptx->len, l->module, archs[t], true, &machine);
 		own_code_read(image, archs[t], &own);
 		gs_buf_printf(&section, "%s\n", archs[t]);
 		for (uint32_t i = 0; i < l->kernel_count; i++)

@@ -253,7 +253,7 @@ static void write_kernel(const struct compile_target *t, const struct kernel_ent
 		gs_buf_printf(section, "kernel %s failure %.*s\n", k->name, (int)strcspn(err.text, "\n"), err.text);
 		return;
 	}
-	assemble_kernel(machine, NULL, t->module, k->name, t->arch, code, section);
+	assemble_kernel(machine, NULL, t->module, k->name, code, section);
 	gs_buf_printf(section, "kernel %s instructions=%u shared_bytes=%u registers=%u\n", k->name, code->instructions,
 	              code->shared_bytes, code->registers);
 	write_library(t, k, section);
@@ -275,7 +275,7 @@ static void write_target(const struct compile_target *t, const struct annotation
 	struct assembled_module machine = {.there = false};
 	bool failed = t->failed || source_make(a, &s, &err);
 	if (!failed)
-		assemble(t->ptx.data, t->ptx.len, t->module, t->arch, &machine);
+		assemble(t->ptx.data, t->ptx.len, t->module, t->arch, false, &machine);
 	gs_buf_printf(&section, "%s\n", t->arch);
 	if (failed)
 		gs_buf_printf(&section, "failure %.*s\n", (int)strcspn(err.text, "\n"), err.text);

@@ -18,7 +18,8 @@
  *   trips       optional, for tests: lines LOOP KIND:FACTOR:RESIDUE:BLOCK (as in block-details). They ask for counts of trips,
  *               in addition to the counts that the targets need
  *   targets     one per line: ARCHITECTURE:LIBRARY. The library is vendor or libclc (math_library of gpu.h): sm_70:vendor.
- *               :ASSEMBLER_ARCH may follow: registers are counted by the assembler for that architecture: sm_20:libclc:sm_75
+ *               :ASSEMBLER_ARCH may follow: registers are counted by the assembler for that architecture: sm_20:libclc:sm_75.
+ *               Which instructions are wanted follows (analysis/builtins/target_name.h): sm_90:vendor:sass
  *   cwd         working directory of the guest; present only when an #include or -I may need it
  *   then, for each unit (a source with the options that it was compiled with), in link order:
  *   options     the build options, as the application gave them
@@ -133,5 +134,8 @@
 
 /* Begins the names in traced text where it shares a program with text that only counts. */
 #define TRACED_PREFIX "__gpusim_traced_"
+
+/* WHY of a line "code KERNEL selected WHY": a machine with an assembler would have made something else of the request. */
+#define PROTOCOL_NO_ASSEMBLER "ptxas was not found"
 
 #endif

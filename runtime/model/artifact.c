@@ -405,7 +405,7 @@ static bool has_target(const struct artifact *a, size_t arch)
 /* The length of a target's name (gpu_target_name) up to what says that machine instructions are wanted, and whose; 0: it does not say so. */
 static size_t length_of_rest(const char *name, size_t length)
 {
-	static const char *const endings[] = {":machine:sass", ":sass"};
+	static const char *const endings[] = {":machine:sass", ":selected:sass", ":sass"};
 	for (size_t i = 0; i < GS_ARRAY_LEN(endings); i++) {
 		size_t ending = strlen(endings[i]);
 		if (length >= ending && !memcmp(name + length - ending, endings[i], ending))

@@ -29,7 +29,7 @@ static void choose_code(const struct simulation *sim, struct gpu *gpu)
 {
 	enum { CHOICE_AUTO, CHOICE_MACHINE, CHOICE_SELECTED }; /* as in options.def */
 	if (sim->options.code.number != CHOICE_AUTO && gpu_times_machine_code(gpu))
-		gpu->machine_code = sim->options.code.number == CHOICE_MACHINE ? GPU_CODE_machine : GPU_CODE_sass;
+		gpu->machine_code = sim->options.code.number == CHOICE_MACHINE ? GPU_CODE_machine : GPU_CODE_selected;
 }
 
 static int add_target(struct simulation *sim, const char *name, struct gs_error *err)

@@ -260,6 +260,8 @@ static void add_estimate(struct gs_buf *b, const struct simulation *sim, const s
 		gs_buf_puts(b, "\"registers_per_thread\":null,");
 	if (s->code)
 		json_add_string(b, "code", s->code);
+	if (s->selected)
+		json_add_string(b, "selected_because", s->selected);
 	json_add_count(b, "local_memory_bytes", s->shared_bytes + s->longest_local_bytes);
 	json_flags(b, s->flags);
 	add_texts(b, "library", s->library);

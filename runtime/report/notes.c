@@ -252,11 +252,11 @@ static void tell_library(const struct notes *n)
 	gs_buf_free(&list);
 }
 
-/* Kernels whose machine code was wanted (GPUSIM_CODE=machine) and is not what was timed: once per reason. */
+/* Kernels whose machine code was asked for (GPUSIM_CODE=machine) and is not what was timed: once per reason. Where it was not asked for, the JSON has it. */
 static void tell_selected(const struct notes *n)
 {
 	for (size_t g = 0; g < n->sim->target_count; g++)
-		for (size_t i = 0; i < n->count; i++) {
+		for (size_t i = 0; i < n->count && n->sim->targets[g].gpu.machine_code == GPU_CODE_machine; i++) {
 			const char *why = n->kernels[i]->by_target[g].selected;
 			struct kernel_names kernels = {.count = 0};
 			bool told = false;
@@ -270,6 +270,22 @@ static void tell_selected(const struct notes *n)
 				tell(n, "selected_code", "selected code instead of the machine's on %s for %s: %s", n->sim->targets[g].gpu.name, names_of(&kernels), why);
 			gs_buf_free(&kernels.text);
 		}
+}
+
+/* The other way round: a profile has the code that it was recorded with. */
+static void tell_not_selected(const struct notes *n)
+{
+	for (size_t g = 0; g < n->sim->target_count; g++) {
+		struct kernel_names kernels = {.count = 0};
+		for (size_t i = 0; i < n->count && n->sim->targets[g].gpu.machine_code == GPU_CODE_selected; i++) {
+			const char *code = n->kernels[i]->by_target[g].code;
+			if (code && (!strcmp(code, "machine") || !strcmp(code, "program")))
+				add_name(&kernels, n->kernels[i]->name);
+		}
+		if (kernels.count)
+			tell(n, "machine_code", "machine code instead of selected code on %s for %s: the profile was recorded with it", n->sim->targets[g].gpu.name, names_of(&kernels));
+		gs_buf_free(&kernels.text);
+	}
 }
 
 static struct sampling_stats sampling_of(const struct stats *stats, size_t target)
@@ -362,6 +378,7 @@ void notes_tell(const struct simulation *sim, size_t most, note_fn *say, void *d
 	tell_l2(&n);
 	tell_library(&n);
 	tell_selected(&n);
+	tell_not_selected(&n);
 	tell_sampling(&n);
 	tell_not_counted(&n);
 	tell_budget(&n);

@@ -66,7 +66,7 @@ static void add_occupancy(struct text *t, const struct gpu *gpu, const struct ta
 	char groups[SHOW_CELL];
 	char shared[SHOW_CELL], registers[48] = "registers not known";
 	if (s->registers)
-		snprintf(registers, sizeof registers, "%u registers%s", s->registers, s->code && !strcmp(s->code, "machine") ? " (machine code)" : "");
+		snprintf(registers, sizeof registers, "%u registers%s", s->registers, s->code && (!strcmp(s->code, "machine") || !strcmp(s->code, "program")) ? " (machine code)" : "");
 	text_line(t, 4, "  occupancy: %.0f%%, by %s: %u groups of %llux%llux%llu per SM, %s, %s local",
 	          100 * o->fraction, occupancy_limit_name(o->limit), o->blocks_per_sm,
 	          (unsigned long long)s->longest_local[0], (unsigned long long)s->longest_local[1],

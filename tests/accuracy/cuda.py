@@ -4,7 +4,7 @@
     tests/accuracy/cuda.py BUILD_DIR [--gpu h200,v100,gtx480] [--cases FILE PATTERN]... [--work FOLDER] [-o TABLE.csv]
 
 Without --cases: all small cases, and medium ones that a CPU runs in seconds. What launches need before their first instruction is taken to be
-the same for both: it depends on the API. A case is alike if both kernels have the same PTX but for moves and integers (addresses are
+the same for both: it depends on the API. The code of both is selected: machine code is of CUDA programs only. A case is alike if both kernels have the same PTX but for moves and integers (addresses are
 computed in other ways). Of like cases times must agree within 3%, and so must loads and sectors that warps ask for, which must be the same where
 both were counted as a whole (is_counted); of others too, unless the two texts show why not (reason_of). Ends with "N passed, N failed".
 """
@@ -38,7 +38,8 @@ def run(build, work, api, gpus, cases, patterns):
     out = os.path.join(work, api)
     program = "kernels/suite" if api == "opencl" else "kernels/cuda/host"
     environment = dict(os.environ, LD_PRELOAD=os.path.join(build, "libgpusim.so"), GPUSIM_GPU=gpus, GPUSIM_REPORT="json", GPUSIM_OUTPUT=out,
-                       GPUSIM_SET=f"launch_overhead_ns={OVERHEAD_NS},cuda_launch_overhead_ns={OVERHEAD_NS}", GPUSIM_CACHE_DIR=os.path.join(work, "cache-" + api))
+                       GPUSIM_SET=f"launch_overhead_ns={OVERHEAD_NS},cuda_launch_overhead_ns={OVERHEAD_NS}", GPUSIM_CODE="selected",
+                       GPUSIM_CACHE_DIR=os.path.join(work, "cache-" + api))
     said = subprocess.run([os.path.join(build, program), cases, *patterns], env=environment, stdout=subprocess.PIPE, check=True, text=True).stdout
     return [line.split(",")[0] for line in said.splitlines()], json.load(open(out + ".json"))
 

@@ -32,7 +32,9 @@ ROWS = [
      "{worst} at worst ({case}); their logarithms correlate by {correlation}."),
     ("h200-classes", "median_ns", "H200, classes of kernels that are hard to time (`kernels/classes`, development half), below some 100 us", "", "", ""),
     ("h200-cuda-small", "median_ns", "H200, small cases as CUDA programs: time by Nsight Compute", "", "", ""),
+    ("h200-cuda-small-selected", "median_ns", "the same with selected code (`GPUSIM_CODE=selected`)", "", "", ""),
     ("h200-cuda-medium", "median_ns", "H200, medium cases as CUDA programs: time by Nsight Compute", "", "", ""),
+    ("h200-cuda-medium-selected", "median_ns", "the same with selected code (`GPUSIM_CODE=selected`)", "", "", ""),
 ]
 ENDINGS = (".csv", "-summary.csv", ".svg", "-others.svg")
 

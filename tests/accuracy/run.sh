@@ -59,29 +59,19 @@ h200() { # NAME ONLY OPTION... -- PATTERN...
 		compare "$name" "$work/times.csv" "$reference/h200-counters.csv" --cases "$cases" --only "$only" "${options[@]}" "$work/$name.json"
 }
 
-# The same kernels as CUDA programs, beside what Nsight Compute shows.
+# The same kernels as CUDA programs, beside what Nsight Compute shows: with NVIDIA's assembler, as by default where that is found, and with selected code.
+has_assembler() { command -v ptxas >"$work/out" || [ -x /usr/local/cuda/bin/ptxas ]; }
 run_cuda() { # NAME CASES PATTERN...
-	GPUSIM_CODE=${code:-auto} GPUSIM_GPU=h200 GPUSIM_MEMORY=hierarchy GPUSIM_SET=$again GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/$1 LD_PRELOAD=$build/libgpusim.so \
+	GPUSIM_CODE=$code GPUSIM_GPU=h200 GPUSIM_MEMORY=hierarchy GPUSIM_SET=$again GPUSIM_REPORT=json GPUSIM_OUTPUT=$work/$1 LD_PRELOAD=$build/libgpusim.so \
 		"$build/kernels/cuda/host" "${@:2}" >"$work/out"
 }
-h200_cuda() {
-	local more=kernels/more-cases.txt medium=kernels/medium-cases.txt
-	is_wanted h200-cuda-small && run_cuda cuda-s "$cases" '*-s' && run_cuda cuda-more "$more" '*-s' &&
-		compare h200-cuda-small "$reference/h200-cuda.csv" --cases "$cases" --only '*-s' --without "frontier-s=$order" "$work/cuda-s.json" --cases "$more" \
-			--only '*-s' "$work/cuda-more.json"
-	is_wanted h200-cuda-medium && run_cuda cuda-m "$medium" '*' &&
-		compare h200-cuda-medium "$reference/h200-cuda.csv" --cases "$medium" "$work/cuda-m.json"
-}
-
-# The same with the code that NVIDIA's assembler makes, where that is found: registers and machine instructions. Not kept: it needs the assembler.
-h200_cuda_machine() {
-	local more=kernels/more-cases.txt code=machine
-	is_wanted h200-cuda-machine && { command -v ptxas || [ -x /usr/local/cuda/bin/ptxas ]; } >"$work/out" || return
-	run_cuda machine-s "$cases" '*-s' && run_cuda machine-more "$more" '*-s' &&
-		compare h200-cuda-machine "$reference/h200-cuda.csv" --cases "$cases" --only '*-s' --without "frontier-s=$order" "$work/machine-s.json" --cases "$more" \
-			--only '*-s' "$work/machine-more.json" \
-			--within median_ns:15:48 --within warp_instructions:3:47 --within registers_per_thread:0:52
-	unset 'made[-1]'
+h200_cuda() { # CODE NAME-OF-SMALL NAME-OF-MEDIUM OPTION-FOR-SMALL...
+	local more=kernels/more-cases.txt medium=kernels/medium-cases.txt code=$1
+	is_wanted "$2" && run_cuda cuda-s "$cases" '*-s' && run_cuda cuda-more "$more" '*-s' &&
+		compare "$2" "$reference/h200-cuda.csv" --cases "$cases" --only '*-s' --without "frontier-s=$order" "$work/cuda-s.json" --cases "$more" \
+			--only '*-s' "$work/cuda-more.json" "${@:4}"
+	is_wanted "$3" && run_cuda cuda-m "$medium" '*' &&
+		compare "$3" "$reference/h200-cuda.csv" --cases "$medium" "$work/cuda-m.json"
 }
 
 # What NVIDIA's OpenCL made of the kernels (tests/reference/nvidia), launched by CUDA's driver API as it was when counters were read. Its assembler's code has
@@ -90,13 +80,13 @@ run_driver() { # NAME CASES PATTERN
 	GPUSIM_OUTPUT=$work/$1 "$build/gpusim" run -- "$build/tests/accuracy/truth/driver" -b 0 -p "$reference/nvidia" -o "$reference/h200-truth/opencl.csv" "$2" "$3" >"$work/out"
 }
 h200_nvidia() {
-	is_wanted h200-nvidia && { command -v ptxas || [ -x /usr/local/cuda/bin/ptxas ]; } >"$work/out" || return
-	export GPUSIM_CODE=machine GPUSIM_GPU=h200 GPUSIM_MODEL=optimistic GPUSIM_MEMORY=perfect GPUSIM_REPORT=json
+	is_wanted h200-nvidia && has_assembler || return
+	export GPUSIM_GPU=h200 GPUSIM_MODEL=optimistic GPUSIM_MEMORY=perfect GPUSIM_REPORT=json
 	run_driver nvidia-small "$cases" '*-s' && run_driver nvidia-large kernels/large-cases.txt '*' &&
 		compare h200-nvidia "$reference/h200-counters.csv" --full "$cases" --cases "$cases" --only '*-s' "$work/nvidia-small.json" \
 			--cases kernels/large-cases.txt --only '*' "$work/nvidia-large.json" --metric warp_instructions --within registers_per_thread:0:57 \
 			--within warp_instructions:3:55 --within inst_fma:3:53 --within inst_alu:3:51 --within inst_lsu:3:56
-	unset GPUSIM_CODE GPUSIM_GPU GPUSIM_MODEL GPUSIM_MEMORY GPUSIM_REPORT 'made[-1]'
+	unset GPUSIM_GPU GPUSIM_MODEL GPUSIM_MEMORY GPUSIM_REPORT 'made[-1]'
 }
 
 # Kernels of classes that are hard to time. The other half of them is looked at only when models are done.
@@ -144,8 +134,8 @@ h200_machine
 h200 h200-small '*-s' --within median_ns:60:27 -- '*-s'
 # The two largest would take a CPU many minutes. They are among the cases that are not run.
 h200 h200-large '*-[lm]' --within median_ns:60:28 --within load_requests:5:20 --within warp_instructions:10:26 -- '*-l' '*-m'
-h200_cuda
-h200_cuda_machine
+has_assembler && h200_cuda auto h200-cuda-small h200-cuda-medium --within median_ns:15:48 --within warp_instructions:3:47 --within registers_per_thread:0:52
+h200_cuda selected h200-cuda-small-selected h200-cuda-medium-selected
 h200_nvidia
 h200_classes
 [ -z "$keep" ] || "$here/keep.py" "$build/accuracy" "$root" "${made[@]}" || failed=$((failed + 1))

@@ -1,6 +1,7 @@
 /* The target compile: how options, architectures and libraries change the code of a program. */
 #include "tests/tests.h"
 
+#include "analysis/builtins/target_name.h"
 #include "analysis/target/target.h"
 #include "models/gpu/gpu.h"
 #include "runtime/config/gpus.h"
@@ -352,6 +353,30 @@ static void pointers_that_are_only_read_are_found(void)
 	gs_buf_free(&plain);
 }
 
+/* Which code a GPU's description asks for, of a CUDA program and of an OpenCL program. */
+static void names_say_which_code_is_wanted(void)
+{
+	static const struct {
+		const char *set, *name;
+		bool of_cuda, of_opencl;
+	} cases[] = {{NULL, "sm_90:vendor:sass", true, false},
+	             {"machine_code=sass", "sm_90:vendor:sass", true, false},
+	             {"machine_code=machine", "sm_90:vendor:machine:sass", true, true},
+	             {"machine_code=selected", "sm_90:vendor:selected:sass", false, false},
+	             {"machine_code=selected,assembler_arch=sm_86", "sm_90:vendor:sm_86:selected:sass", false, false},
+	             {"machine_code=ptx", "sm_90:vendor", false, false},
+	             {"math_library=libclc", "sm_90:libclc", false, false}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		struct gpu gpu;
+		char name[GPU_TARGET_SIZE];
+		CU_ASSERT_EQUAL_FATAL(gpu_load(&gpu, "h200", gpus_read, NULL, cases[i].set, NULL, &error), 0);
+		gpu_target_name(&gpu, name);
+		CU_ASSERT_STRING_EQUAL(name, cases[i].name);
+		CU_ASSERT_EQUAL(target_wants_assembled(name, true), cases[i].of_cuda);
+		CU_ASSERT_EQUAL(target_wants_assembled(name, false), cases[i].of_opencl);
+	}
+}
+
 void add_target_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("target", NULL, NULL);
@@ -367,6 +392,7 @@ void add_target_tests(void)
 	TEST(uniform_work_groups_change_nothing);
 	TEST(every_standard_compiles);
 	TEST(every_shipped_gpu_has_its_code);
+	TEST(names_say_which_code_is_wanted);
 	TEST(unknown_libraries_are_errors);
 	TEST(functions_of_the_vendor_are_pure);
 	TEST(functions_of_the_program_are_its_own);

@@ -229,7 +229,7 @@ machine_code() {
 	local sass=$here/../analysis/sass
 	cp "$sass/walk.ptx" . && mkdir -p bin &&
 		printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp "%s" "$2"\n' "$sass/walk-explained-sm_90.cubin" >bin/ptxas && chmod +x bin/ptxas &&
-		PATH=$work/bin:$PATH "$gpusim" explain walk.ptx --gpu h200 --set machine_code=machine >out && cat out &&
+		PATH=$work/bin:$PATH "$gpusim" explain walk.ptx --gpu h200 >out && cat out &&
 		grep -q '^  23 instructions of the machine.s (21 of PTX), 5 blocks, 1 loop; 10 registers' out && grep -Eq '^ +24 1 +1 1F +13 ' out
 }
 
@@ -238,14 +238,14 @@ declared_functions() {
 	mkdir -p bin && printf '#!/bin/sh\ncp k.ptx "%s/assembled.ptx"\nexit 1\n' "$work" >bin/ptxas && chmod +x bin/ptxas
 	printf '%s\n' '.version 8.0' '.target sm_70' '.address_size 64' '.func own(.param .b32 own_param_0)' ';' '.func other();' '.visible .entry k() { ret; }' \
 		'.func own(.param .b32 own_param_0)' '{' 'ret;' '}' >declared.ptx
-	PATH=$work/bin:$PATH "$gpusim" explain declared.ptx --gpu h200 --set machine_code=machine >out && cat out assembled.ptx && [ "$(grep -c '^.func own' assembled.ptx)" = 2 ] && grep -qx ';' assembled.ptx &&
+	PATH=$work/bin:$PATH "$gpusim" explain declared.ptx --gpu h200 >out && cat out assembled.ptx && [ "$(grep -c '^.func own' assembled.ptx)" = 2 ] && grep -qx ';' assembled.ptx &&
 		grep -q '^.func other(){ ret; }' assembled.ptx
 }
 
 selected_code_without_assembler() {
 	cp "$here/../analysis/sass/walk.ptx" . && mkdir -p bin && printf '#!/bin/sh\necho "ptxas fatal : no" >&2\nexit 1\n' >bin/ptxas && chmod +x bin/ptxas &&
-		PATH=$work/bin:$PATH "$gpusim" explain walk.ptx --gpu h200 --set machine_code=machine >out && cat out &&
-		"$gpusim" explain walk.ptx --gpu h200 --set machine_code=sass >selected && cmp out selected && ! grep -q ' 10 registers' out
+		PATH=$work/bin:$PATH "$gpusim" explain walk.ptx --gpu h200 >out && cat out &&
+		PATH=$work/bin:$PATH "$gpusim" explain walk.ptx --gpu h200 --set machine_code=selected >selected && cmp out selected && ! grep -q ' 10 registers' out
 }
 
 check "instructions are those that the chip executes" machine_instructions_where_there_are

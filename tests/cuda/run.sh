@@ -23,8 +23,7 @@ has_launches() {
 		(.flags | index("counts_disagree") | not)] | length > 0 and all)' "$1" >/dev/null
 }
 
-# The GPU for a program, and the architecture that nvcc compiles it for: clusters began with sm_90.
-gpu_of() { [ "$1" = clusters ] && echo h200 || echo v100; }
+# The architecture that nvcc compiles a program for: clusters began with sm_90.
 arch_of() { [ "$1" = clusters ] && echo 90 || echo 75; }
 
 # right NAME COMMAND...: a program of this folder must pass all its own checks, print what is expected of it, and have a report.
@@ -32,7 +31,7 @@ right() {
 	local name=$1 expected=$root/tests/cuda/programs/$1.expected code
 	shift
 	rm -f report.json
-	GPUSIM_GPU=$(gpu_of "$name") GPUSIM_REPORT=json GPUSIM_OUTPUT=report timeout 300 "$@" >out 2>err
+	GPUSIM_GPU=h200 GPUSIM_REPORT=json GPUSIM_OUTPUT=report timeout 300 "$@" >out 2>err
 	code=$?
 	cat out err
 	[ $code = 0 ] && grep -q '^PASS' out && ! grep -q '^FAIL' out || return 1

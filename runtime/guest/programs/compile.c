@@ -1,6 +1,7 @@
 /* Gets gpusim-cc's result for the units of a program, from the cache or from gpusim-cc. */
 #include "runtime/guest/programs/compile.h"
 
+#include "runtime/base/tool.h"
 #include "runtime/config/cache.h"
 #include "runtime/config/cc_path.h"
 #include "runtime/config/log.h"
@@ -187,6 +188,15 @@ bool dependencies_hold(const char *lines)
 	return hold;
 }
 
+/* A result that was made without an assembler, where there is one now. */
+static bool could_be_assembled(const struct gs_pack *result)
+{
+	for (size_t i = 0; i < result->count; i++)
+		if (!strcmp(result->sections[i].name, "target") && strstr(result->sections[i].data, " selected " PROTOCOL_NO_ASSEMBLER "\n"))
+			return ptxas_path() != NULL;
+	return false;
+}
+
 static bool from_cache(const char *key, struct gs_pack *result)
 {
 	if (cache_get_pack(CACHE_RESULTS, key, result, NULL))
@@ -284,12 +294,17 @@ static void keep_wanted(const char *key, const struct gs_buf *request)
 static int answer(const struct gs_buf *request, struct gs_pack *result, char key[33], struct gs_error *err)
 {
 	struct gs_error ignored;
+	struct gs_pack before = {0};
 	gs_hash_hex(request->data, request->len, key);
-	if (from_cache(key, result)) {
+	bool found = from_cache(key, &before), again = found && could_be_assembled(&before);
+	int failed = found && !again ? 0 : run_cc(request, result, err);
+	if (found && (!again || failed)) {
+		gs_pack_free(result);
+		*result = before;
 		simulation.cost.cache_hits++;
 		return 0;
 	}
-	int failed = run_cc(request, result, err);
+	gs_pack_free(&before);
 	if (failed || !cache_worth_keeping(result))
 		keep_wanted(key, request);
 	else if (cache_put_pack(CACHE_RESULTS, key, result, &ignored))

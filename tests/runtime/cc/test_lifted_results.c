@@ -198,13 +198,14 @@ static void read_sass(const char *name, struct gs_buf *out)
 	CU_ASSERT_EQUAL_FATAL(gs_read_file(path, out, &error), 0);
 }
 
-/* walk.ptx with its cubin for sm_90, which takes 10 registers. Selected code has the same number of them; without the cubin it is an estimate. */
+/* walk.ptx with its cubin for sm_90, which takes 10 registers. No word asks for it, and none is needed. Selected code has the same number of registers;
+ * without the cubin it is an estimate. */
 static void machine_code_of_the_program_is_used(void)
 {
 	static const struct {
 		const char *target, *code, *registers;
-	} cases[] = {{"sm_90:vendor:machine:sass\n", "code walk program\n", " registers=10\n"}, {"sm_90:vendor:sass\n", "", " registers=10\n"},
-	             {"sm_80:vendor:sass\n", "", " registers="}};
+	} cases[] = {{"sm_90:vendor:machine:sass\n", "code walk program\n", " registers=10\n"}, {"sm_90:vendor:sass\n", "code walk program\n", " registers=10\n"},
+	             {"sm_90:vendor:selected:sass\n", "", " registers=10\n"}, {"sm_80:vendor:selected:sass\n", "", " registers="}};
 	struct gs_buf ptx = {0}, cubin = {0}, packed = {0};
 	read_sass("walk.ptx", &ptx);
 	read_sass("walk-sm_90.cubin", &cubin);

@@ -142,6 +142,28 @@ static void what_is_no_flag_is_told(void)
 	CU_ASSERT_STRING_EQUAL(text_about(&t, "l2_before"), "assumed on a10: L2 is empty when a launch begins (l2_warm)");
 }
 
+/* Why machine code is not what was timed is told where it was asked for, once for a reason. */
+static void selected_code_is_told_on_demand(void)
+{
+	static struct run r;
+	static struct told t;
+	make_run(&r, 3);
+	r.kernels[0].by_target[0].selected = r.kernels[2].by_target[0].selected = "the machine code has calls";
+	told_of(&r, 6, &t);
+	CU_ASSERT_EQUAL(times_told(&t, "selected_code"), 0);
+	r.sim.targets[0].gpu.machine_code = GPU_CODE_machine;
+	told_of(&r, 6, &t);
+	CU_ASSERT_EQUAL(times_told(&t, "selected_code"), 1);
+	CU_ASSERT_STRING_EQUAL(text_about(&t, "selected_code"), "selected code instead of the machine's on h200 for a, c: the machine code has calls");
+	CU_ASSERT_EQUAL(times_told(&t, "machine_code"), 0);
+	r.sim.targets[0].gpu.machine_code = GPU_CODE_selected;
+	r.kernels[0].by_target[0].code = "selected";
+	r.kernels[1].by_target[0].code = "program";
+	told_of(&r, 6, &t);
+	CU_ASSERT_EQUAL(times_told(&t, "selected_code"), 0);
+	CU_ASSERT_STRING_EQUAL(text_about(&t, "machine_code"), "machine code instead of selected code on h200 for b: the profile was recorded with it");
+}
+
 /* Of many kernels, the first are told and the others counted. */
 static void many_kernels_are_counted(void)
 {
@@ -162,5 +184,6 @@ void add_notes_tests(void)
 	CU_ADD_TEST(s, a_run_without_doubts_has_little_to_tell);
 	CU_ADD_TEST(s, every_flag_is_told_once);
 	CU_ADD_TEST(s, what_is_no_flag_is_told);
+	CU_ADD_TEST(s, selected_code_is_told_on_demand);
 	CU_ADD_TEST(s, many_kernels_are_counted);
 }
