@@ -19,6 +19,15 @@ bool channel_of(int format, unsigned channels, struct api_channel *out)
 	return false;
 }
 
+int format_of(const struct api_channel *c, unsigned *channels)
+{
+	*channels = 1 + (c->y > 0) + (c->z > 0) + (c->w > 0);
+	for (size_t i = 0; i < GS_ARRAY_LEN(formats); i++)
+		if (formats[i].bits == c->x && formats[i].kind == c->kind)
+			return formats[i].format;
+	return 0;
+}
+
 int array_create(void **out, const struct driver_array *a)
 {
 	struct api_channel channel;
@@ -44,10 +53,8 @@ int array_describe(struct driver_array *out, void *array)
 		return cudaErrorInvalidValue;
 	if (hook_cudaArrayGetInfo(&c, &extent, &flags, array))
 		return cudaErrorInvalidResourceHandle;
-	*out = (struct driver_array){extent.width, extent.height, extent.depth, 0, 1 + (c.y > 0) + (c.z > 0) + (c.w > 0), flags};
-	for (size_t i = 0; i < GS_ARRAY_LEN(formats); i++)
-		if (formats[i].bits == c.x && formats[i].kind == c.kind)
-			out->format = formats[i].format;
+	*out = (struct driver_array){.width = extent.width, .height = extent.height, .depth = extent.depth, .flags = flags};
+	out->format = format_of(&c, &out->channels);
 	return cudaSuccess;
 }
 

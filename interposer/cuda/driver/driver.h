@@ -56,6 +56,7 @@ struct driver_launch_config {
 int launch_function(const void *function, struct api_size3 grid, struct api_size3 block, unsigned dynamic_shared, void *stream, void **args,
                     void **extra, bool cooperative);
 int launch_with_config(const struct driver_launch_config *config, const void *function, void **args, void **extra, void *default_stream);
+struct api_launch_config config_of(const struct driver_launch_config *c, void *default_stream); /* the runtime's struct for it */
 /* The size of blocks that fills an SM best, and the blocks of that size that fill the GPU. `shared`, if it is not NULL, tells the dynamic shared
  * memory of a block of a size. */
 int best_block_size(int *grid, int *block, const void *function, size_t (*shared)(int), size_t dynamic_shared, int limit);
@@ -112,6 +113,7 @@ struct driver_plane { /* of two dimensions */
 int array_create(void **out, const struct driver_array *a);
 int mipmap_create(void **out, const struct driver_array *a, unsigned levels);
 bool channel_of(int format, unsigned channels, struct api_channel *out); /* the runtime's struct for it; false: there is no such format */
+int format_of(const struct api_channel *c, unsigned *channels);            /* the other way round */
 int array_describe(struct driver_array *out, void *array);
 int array_describe_plane(struct driver_plane *out, void *array);
 struct driver_side3d side_of_array(void *array, size_t offset);
@@ -148,6 +150,9 @@ struct driver_texture { /* reserved words follow */
 };
 int texture_create(uint64_t *out, const struct driver_resource *r, const struct driver_texture *t, const void *view);
 int surface_create(uint64_t *out, const struct driver_resource *r);
+/* What an object was made with. */
+int texture_resource(struct driver_resource *out, uint64_t object);
+int texture_describe(struct driver_texture *out, uint64_t object);
 
 /* references.c */
 struct texture_reference;

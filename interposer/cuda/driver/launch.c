@@ -22,6 +22,18 @@ int launch_function(const void *function, struct api_size3 grid, struct api_size
 	return error;
 }
 
+struct api_launch_config config_of(const struct driver_launch_config *c, void *default_stream)
+{
+	return (struct api_launch_config){
+		.grid = {c->grid[0], c->grid[1], c->grid[2]},
+		.block = {c->block[0], c->block[1], c->block[2]},
+		.dynamic_shared = c->dynamic_shared,
+		.stream = c->stream ? c->stream : default_stream,
+		.attributes = c->attributes,
+		.attribute_count = c->attribute_count,
+	};
+}
+
 int launch_with_config(const struct driver_launch_config *config, const void *function, void **args, void **extra, void *default_stream)
 {
 	struct registered_function *f;
@@ -32,14 +44,7 @@ int launch_with_config(const struct driver_launch_config *config, const void *fu
 		return cudaErrorInvalidResourceHandle;
 	if (extra && !(own = launch_arguments(cuda_kernel_facts(f->kernel), extra)))
 		return cudaErrorInvalidValue;
-	struct api_launch_config c = {
-		.grid = {config->grid[0], config->grid[1], config->grid[2]},
-		.block = {config->block[0], config->block[1], config->block[2]},
-		.dynamic_shared = config->dynamic_shared,
-		.stream = config->stream ? config->stream : default_stream,
-		.attributes = config->attributes,
-		.attribute_count = config->attribute_count,
-	};
+	struct api_launch_config c = config_of(config, default_stream);
 	int error = hook_cudaLaunchKernelExC(&c, function, own ? own : args);
 	free(own);
 	return error;

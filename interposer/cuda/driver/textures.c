@@ -25,13 +25,21 @@ static bool resource_of(const struct driver_resource *r, struct api_resource *ou
 	}
 }
 
+/* Whether its elements are integers. */
+static bool has_integers(const struct api_resource *r, int *bits)
+{
+	enum { REALS = 2 };
+	struct api_channel c = r->of.linear.channel;
+	bool known = r->kind != API_RESOURCE_ARRAY || !hook_cudaGetChannelDesc(&c, r->of.array);
+	*bits = c.x;
+	return known && c.kind != REALS;
+}
+
 /* Integers are read as reals if the flag is not set. Those of 32 bits cannot be, and reals are reals. */
 static int read_mode(const struct api_resource *r, unsigned flags)
 {
-	struct api_channel c = r->of.linear.channel;
-	if (r->kind == API_RESOURCE_ARRAY && hook_cudaGetChannelDesc(&c, r->of.array))
-		return 0;
-	return !(flags & READS_INTEGERS) && c.kind != 2 && c.x < 32;
+	int bits;
+	return has_integers(r, &bits) && bits < 32 && !(flags & READS_INTEGERS);
 }
 
 int texture_create(uint64_t *out, const struct driver_resource *r, const struct driver_texture *t, const void *view)
@@ -60,4 +68,54 @@ int surface_create(uint64_t *out, const struct driver_resource *r)
 {
 	struct api_resource resource;
 	return resource_of(r, &resource) ? hook_cudaCreateSurfaceObject(out, &resource) : cudaErrorInvalidValue;
+}
+
+int texture_resource(struct driver_resource *out, uint64_t object)
+{
+	struct api_resource r;
+	int error = out ? hook_cudaGetTextureObjectResourceDesc(&r, object) : cudaErrorInvalidValue;
+	if (error)
+		return error;
+	*out = (struct driver_resource){.kind = r.kind};
+	switch (r.kind) {
+	case API_RESOURCE_LINEAR:
+		out->of.linear.address = r.of.linear.address;
+		out->of.linear.bytes = r.of.linear.bytes;
+		out->of.linear.format = format_of(&r.of.linear.channel, &out->of.linear.channels);
+		break;
+	case API_RESOURCE_PITCHED:
+		out->of.pitched.address = r.of.pitched.address;
+		out->of.pitched.width = r.of.pitched.width;
+		out->of.pitched.height = r.of.pitched.height;
+		out->of.pitched.pitch = r.of.pitched.pitch;
+		out->of.pitched.format = format_of(&r.of.pitched.channel, &out->of.pitched.channels);
+		break;
+	default:
+		out->of.array = r.of.array;
+	}
+	return cudaSuccess;
+}
+
+int texture_describe(struct driver_texture *out, uint64_t object)
+{
+	struct api_texture t;
+	struct api_resource r;
+	int bits, error = out ? hook_cudaGetTextureObjectTextureDesc(&t, object) : cudaErrorInvalidValue;
+	if (!error)
+		error = hook_cudaGetTextureObjectResourceDesc(&r, object);
+	if (error)
+		return error;
+	bool integers = !t.read_mode && has_integers(&r, &bits);
+	*out = (struct driver_texture){
+		.modes = {t.modes[0], t.modes[1], t.modes[2]},
+		.filter = t.filter,
+		.flags = (integers ? READS_INTEGERS : 0u) | (t.normalised ? NORMALISED : 0u) | (t.srgb ? SRGB : 0u) | (t.no_trilinear ? NO_TRILINEAR : 0u),
+		.anisotropy = t.anisotropy,
+		.level_filter = t.level_filter,
+		.level_bias = t.level_bias,
+		.least_level = t.least_level,
+		.most_level = t.most_level,
+		.border = {t.border[0], t.border[1], t.border[2], t.border[3]},
+	};
+	return cudaSuccess;
 }

@@ -123,6 +123,27 @@ static int load_damaged_file(void **module)
 	return error;
 }
 
+/* An SM has two blocks of 1024 threads, or one of the clusters of two: at most as many as there are SMs. A driver knows which SMs form a cluster. */
+static void check_clusters(void *f)
+{
+	enum { CLUSTER = 4, SM_COUNT = 16 };
+	struct {
+		int id, reserved;
+		unsigned size[16];
+	} cluster = {CLUSTER, 0, {2, 1, 1}};
+	struct {
+		unsigned grid[3], block[3], dynamic_shared;
+		void *stream, *attributes;
+		unsigned attribute_count;
+	} config = {{8, 1, 1}, {1024, 1, 1}, 0, NULL, &cluster, 1};
+	int most = 0, clusters = 0, sms = 0;
+	GOOD(CU(cuDeviceGetAttribute, int *, int, int)(&sms, SM_COUNT, 0));
+	GOOD(CU(cuOccupancyMaxPotentialClusterSize, int *, void *, const void *)(&most, f, &config));
+	EXPECT(most, 8);
+	GOOD(CU(cuOccupancyMaxActiveClusters, int *, void *, const void *)(&clusters, f, &config));
+	EXPECT(clusters > 0 && clusters <= sms, true);
+}
+
 static void modules(void)
 {
 	void *module, *f, *stream, *begin, *end;
@@ -146,6 +167,7 @@ static void modules(void)
 	EXPECT(blocks, 8);
 	GOOD(CU(cuOccupancyMaxPotentialBlockSize, int *, int *, void *, void *, size_t, int)(&grid, &block, f, NULL, 0, 0));
 	EXPECT(block, 1024);
+	check_clusters(f);
 
 	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&x, N * sizeof(float)));
 	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&y, N * sizeof(float)));
