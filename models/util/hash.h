@@ -43,9 +43,11 @@ static inline uint64_t hash_bytes(const void *data, size_t bytes, uint64_t seed)
 		memcpy(&word, (const char *)data + at, 4);
 		hash = hash_word(hash, word);
 	}
+	if (bytes == whole)
+		return hash;
 	word = 0;
 	memcpy(&word, (const char *)data + whole, bytes - whole);
-	return bytes > whole ? hash_word(hash, word) : hash;
+	return hash_word(hash, word);
 }
 
 #endif
