@@ -6,6 +6,7 @@
 #include "models/util/minmax.h"
 #include "models/util/pool.h"
 #include "models/util/random.h"
+#include "models/util/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,11 +61,25 @@ static void not_a_number_is_not_chosen_as_the_first(void)
 	CU_ASSERT(min_u64(1, UINT64_MAX) == 1 && max_u64(1, UINT64_MAX) == UINT64_MAX && min_u32(2, 3) == 2 && max_u32(2, 3) == 3);
 }
 
+/* Digits of all sizes, twice the same, and one number alone. */
+static void numbers_are_sorted(void)
+{
+	uint64_t numbers[] = {UINT64_C(3) << 56, 258, 2, UINT64_MAX, 257, 0, 258, UINT64_C(1) << 40}, scratch[8];
+	static const uint64_t sorted[] = {0, 2, 257, 258, 258, UINT64_C(1) << 40, UINT64_C(3) << 56, UINT64_MAX};
+	sort_numbers(numbers, 8, scratch);
+	for (int i = 0; i < 8; i++)
+		CU_ASSERT_EQUAL(numbers[i], sorted[i]);
+	sort_numbers(numbers + 3, 1, scratch);
+	sort_numbers(numbers, 0, scratch);
+	CU_ASSERT_EQUAL(numbers[3], 258);
+}
+
 void add_util_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("util", NULL, NULL);
 	CU_add_test(suite, "a pool gives free records", pool_gives_free_records);
 	CU_add_test(suite, "hashes have their values", hashes_have_their_values);
 	CU_add_test(suite, "random numbers have their values", random_numbers_have_their_values);
+	CU_add_test(suite, "numbers are sorted", numbers_are_sorted);
 	CU_add_test(suite, "not a number is not chosen as the first", not_a_number_is_not_chosen_as_the_first);
 }

@@ -58,30 +58,33 @@ static uint32_t shared_accesses(const struct gpu *gpu, const uint64_t *addresses
 	return sum;
 }
 
-/* The bank of tags that a line is in: digits of its number. */
+/* The bank of tags that a line is in: digits of its number. Half of the digits are exclusive-ored with the other half, until one is left. */
 static uint32_t tag_bank(uint64_t line, uint32_t digit_bits)
 {
-	uint32_t bank = 0;
-	for (; line && digit_bits; line >>= digit_bits)
-		bank ^= (uint32_t)(line & ((1u << digit_bits) - 1));
-	return bank;
+	for (uint32_t half = digit_bits << 5; half >= digit_bits && half; half >>= 1)
+		if (half < 64)
+			line = (line ^ line >> half) & ((UINT64_C(1) << half) - 1);
+	return digit_bits ? (uint32_t)line : 0;
 }
 
 /* Cycles for the tags of the lines that lanes begin in. */
 static uint32_t tag_cycles(const struct gpu *gpu, const uint64_t *addresses, uint32_t lanes, uint32_t parts)
 {
 	uint32_t banks = gpu->l1_tags_per_cycle, bits = (uint32_t)__builtin_ctz(banks), cycles = 1, count = 0;
-	uint64_t seen[MOST_LANES], taken[2] = {0};
+	uint64_t seen[MOST_LANES], taken[2] = {0}, low = UINT64_MAX, high = 0;
 	if (banks & (banks - 1))
 		return (parts + banks - 1) / banks;
 	for (uint32_t i = 0; i < lanes; i++) {
 		uint64_t line = quotient(addresses[i], gpu->l1_line_bytes);
-		uint32_t bank = tag_bank(line, bits), n = count;
+		uint32_t n = line >= low && line <= high ? count : 0; /* lanes mostly go up or down: one beyond all before is new */
 		while (n && seen[n - 1] != line)
 			n--;
 		if (n)
 			continue;
+		uint32_t bank = tag_bank(line, bits);
 		seen[count++] = line;
+		low = min_u64(low, line);
+		high = max_u64(high, line);
 		if (taken[bank / 64] >> bank % 64 & 1) {
 			cycles++;
 			taken[0] = taken[1] = 0;

@@ -15,6 +15,7 @@
 #include "models/traffic/reuse.h"
 #include "models/util/divide.h"
 #include "models/util/hash.h"
+#include "models/util/sort.h"
 
 #include <errno.h>
 #include <math.h>
@@ -104,12 +105,13 @@ static uint32_t ends_of(const struct path_gap *gap, uint32_t n, uint64_t address
 {
 	const struct round_shift *s = &gap->shifts[n];
 	double end = (double)(int64_t)(address - s->low) + (double)s->step * gap->rounds;
-	if (s->bytes && (s->chance || end < 0 || end >= (double)s->bytes)) {
+	out[0] = round_address(s, address, gap->rounds, gap->iterations, 0, 1);
+	bool back = s->step > 0 ? out[0] < address : out[0] > address; /* rounds are made whole, which may lead round */
+	if (s->bytes && (s->chance || back || end < 0 || end >= (double)s->bytes)) {
 		out[0] = s->low;
 		out[1] = s->low + s->bytes - 1;
 		return 2;
 	}
-	out[0] = round_address(s, address, gap->rounds, gap->iterations, 0, 1);
 	return s->step != 0;
 }
 
@@ -132,7 +134,23 @@ static bool visit_rounds(const struct warp_path *path, size_t request, uint32_t 
 	return true;
 }
 
-static bool visit_path(const struct launch_warps *warps, const struct warp_path *path, footprint_fn *visit, void *ctx)
+/* The parts of a request, with the rounds of gaps. ends: only the lowest and the highest, between which all others are, in any round. */
+static bool visit_request(const struct warp_path *path, size_t request, uint32_t instruction, bool ends, footprint_fn *visit, void *ctx)
+{
+	const struct memory_part *first = path->requests->parts + path->requests->first[request];
+	const struct memory_part *end = path->requests->parts + path->requests->first[request + 1], *low = first, *high = first;
+	for (const struct memory_part *p = first; p < end && ends; p++) {
+		low = p->address < low->address ? p : low;
+		high = p->address > high->address ? p : high;
+	}
+	for (const struct memory_part *p = first; p < end; p++)
+		if ((!ends || p == low || p == high) &&
+		    (!visit(ctx, instruction, p) || (path->gap_count && !visit_rounds(path, request, instruction, p, visit, ctx))))
+			return false;
+	return true;
+}
+
+static bool visit_path(const struct launch_warps *warps, const struct warp_path *path, bool ends, footprint_fn *visit, void *ctx)
 {
 	const struct kernel_code *code = warps->code;
 	size_t n = 0;
@@ -147,10 +165,8 @@ static bool visit_path(const struct launch_warps *warps, const struct warp_path 
 				return true;
 			if (in->space != SPACE_global && in->space != SPACE_generic && in->space != SPACE_texture)
 				continue;
-			for (uint32_t p = path->requests->first[request]; p < path->requests->first[request + 1]; p++)
-				if (!visit(ctx, i, &path->requests->parts[p]) ||
-				    (path->gap_count && !visit_rounds(path, request, i, &path->requests->parts[p], visit, ctx)))
-					return false;
+			if (!visit_request(path, request, i, ends, visit, ctx))
+				return false;
 		}
 	}
 	return true;
@@ -160,7 +176,7 @@ bool footprint_visit(const struct launch_warps *warps, uint64_t pattern_group, f
 {
 	for (uint32_t w = 0; w < warps->warps_per_group; w++) {
 		uint32_t path = warps->path_of[pattern_group * warps->warps_per_group + w];
-		if (!visit_path(warps, &warps->paths[path], visit, ctx))
+		if (!visit_path(warps, &warps->paths[path], false, visit, ctx))
 			return false;
 	}
 	return true;
@@ -265,7 +281,7 @@ static int find_extents(struct extents *x)
 	for (uint32_t p = 0; p < warps->path_count && !rc; p++) {
 		uint64_t begin = first[p + 1], end = p + 1 < warps->path_count ? first[p + 2] : count;
 		if (begin < end)
-			visit_path(warps, &warps->paths[p], extend, x);
+			visit_path(warps, &warps->paths[p], true, extend, x);
 		for (uint64_t w = begin; w < end && x->count; w++) {
 			uint64_t group = sorted[w] / warps->warps_per_group;
 			if (w > begin && sorted[w - 1] / warps->warps_per_group == group)
@@ -301,12 +317,6 @@ static bool touch_part(void *ctx, uint32_t instruction, const struct memory_part
 	return t->count < MOST_LINES;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* Lines of a group are counted once; they and the ranges are in order. */
 static void count_lines(const struct touched *t, struct memory_range *ranges, size_t count)
 {
@@ -324,7 +334,7 @@ static void count_lines(const struct touched *t, struct memory_range *ranges, si
 
 static int count_traffic(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range *ranges, size_t count)
 {
-	struct touched t = {.line_bytes = gpu->l2_line_bytes, .code = warps->code, .lines = calloc(MOST_LINES, sizeof *t.lines)};
+	struct touched t = {.line_bytes = gpu->l2_line_bytes, .code = warps->code, .lines = malloc(2 * MOST_LINES * sizeof *t.lines)};
 	if (!t.lines)
 		return -ENOMEM;
 	/* From all of the launch: its first groups may have nothing to do. */
@@ -336,7 +346,7 @@ static int count_traffic(const struct gpu *gpu, const struct launch_warps *warps
 		if (!before || memcmp(before, paths, warps->warps_per_group * sizeof *paths)) {
 			t.count = 0;
 			footprint_visit(warps, group, touch_part, &t);
-			qsort(t.lines, t.count, sizeof *t.lines, by_number);
+			sort_numbers(t.lines, t.count, t.lines + MOST_LINES);
 		}
 		before = paths;
 		count_lines(&t, ranges, count);

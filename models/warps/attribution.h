@@ -5,6 +5,7 @@
 #ifndef GPUSIM_MODELS_WARPS_ATTRIBUTION_H
 #define GPUSIM_MODELS_WARPS_ATTRIBUTION_H
 
+#include "models/util/bits.h"
 #include "models/warps/warps.h"
 
 /* Executions of one instruction. */
@@ -26,7 +27,7 @@ static inline double path_sectors(const struct warp_path *path, size_t n)
 {
 	double sectors = 0;
 	for (uint32_t p = path->requests->first[n]; p < path->requests->first[n + 1]; p++)
-		sectors += __builtin_popcount(path->requests->parts[p].sectors);
+		sectors += bits_set(path->requests->parts[p].sectors);
 	return sectors;
 }
 

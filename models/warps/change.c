@@ -2,6 +2,7 @@
 #include "models/warps/change.h"
 
 #include "models/code/costs.h"
+#include "models/util/bits.h"
 #include "models/warps/warps.h"
 
 #include <errno.h>
@@ -86,7 +87,7 @@ static struct asked asked_by(const struct path_requests *r, size_t n)
 	struct asked a = {.parts = r->first[n + 1] - r->first[n]};
 	for (uint32_t p = r->first[n]; p < r->first[n + 1]; p++) {
 		a.bytes += r->parts[p].bytes;
-		a.sectors += (uint32_t)__builtin_popcount(r->parts[p].sectors);
+		a.sectors += bits_set(r->parts[p].sectors);
 	}
 	a.needed = (a.bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
 	return a;

@@ -2,6 +2,7 @@
 #include "models/warps/survey.h"
 
 #include "models/code/costs.h"
+#include "models/util/bits.h"
 #include "models/warps/change.h"
 #include "models/warps/executions.h"
 
@@ -23,7 +24,7 @@ static void survey_request(struct surveyor *s, const struct launch_warps *w, con
 	for (uint32_t p = path->requests->first[n]; p < path->requests->first[n + 1]; p++) {
 		const struct memory_part *part = &path->requests->parts[p];
 		bytes += part->bytes;
-		sectors += (uint32_t)__builtin_popcount(part->sectors);
+		sectors += bits_set(part->sectors);
 		most = part->lanes > most ? part->lanes : most;
 	}
 	if (!sectors)

@@ -99,6 +99,34 @@ static void a_row_of_groups_may_be_a_plane(void)
 	free(ranges);
 }
 
+/* A request of two parts, the higher one first, 2 and 6 lines into a buffer. A round is 16 iterations, 1536 bytes. In 0.7 rounds they go on for 11
+ * iterations, 1056 bytes. 0.72 rounds are 1106 bytes, which end before the buffer's 1900, but 12 iterations, 1152 bytes, lead the higher one
+ * round: it has met all. Ranges have a line from each address on. */
+static void footprints_have_the_ends_of_requests(void)
+{
+	static const double rounds[] = {0.7, 0.72};
+	static const uint64_t end[] = {6 * 128 + 1056 + 128, 1899 + 128};
+	for (int i = 0; i < 2; i++) {
+		static struct moving m;
+		struct memory_range *ranges;
+		size_t count;
+		make_moving(&m, "gtx480", NULL);
+		struct round_shift shifts[2] = {{.step = 12 * 128, .low = 4096, .bytes = 1900}, {0}};
+		struct path_gap gap = {.at = 1, .access_count = 2, .outer = -1, .rounds = rounds[i], .iterations = 16, .shifts = shifts};
+		m.shifts[0] = (struct address_shift){.linear = true};
+		m.parts[0].address = 4096 + 6 * 128;
+		m.parts[1].address = 4096 + 2 * 128;
+		m.first[1] = m.first[2] = 2;
+		m.path.gaps = &gap;
+		m.path.gap_count = 1;
+		CU_ASSERT_EQUAL_FATAL(footprint_ranges(&m.scene.gpu, &m.launch, &ranges, &count), 0);
+		CU_ASSERT_EQUAL_FATAL(count, 1);
+		CU_ASSERT_EQUAL(ranges[0].address, i ? 4096 : 4096 + 2 * 128);
+		CU_ASSERT_EQUAL(ranges[0].address + ranges[0].bytes, 4096 + end[i]);
+		free(ranges);
+	}
+}
+
 /* Groups touched 1024 bytes, and do not move evenly. A loop of which they were traced goes on for 3 rounds of 1024 bytes, up or down. */
 static void footprints_have_all_rounds(void)
 {
@@ -366,6 +394,7 @@ void add_footprint_tests(void)
 	CU_ADD_TEST(s, footprints_stay_in_their_buffer);
 	CU_ADD_TEST(s, a_row_of_groups_may_be_a_plane);
 	CU_ADD_TEST(s, footprints_have_all_rounds);
+	CU_ADD_TEST(s, footprints_have_the_ends_of_requests);
 	CU_ADD_TEST(s, idle_first_groups_do_not_hide_traffic);
 	CU_ADD_TEST(s, fewer_groups_need_a_smaller_cache);
 	CU_ADD_TEST(s, groups_come_back_after_a_round);
