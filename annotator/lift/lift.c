@@ -2,6 +2,7 @@
 #include "annotator/lift/lift.h"
 
 #include "annotator/lift/internal.h"
+#include "analysis/graph/contract.h"
 #include "runtime/format/counters.h"
 #include "runtime/format/native.h"
 #include "runtime/format/facts.h"
@@ -37,6 +38,8 @@ static int add_function(struct lifted *l, uint32_t function, struct gs_error *er
 	if (l->functions[function].graph)
 		return 0;
 	int result = graph_build(&l->module->functions[function], &l->functions[function].graph, err);
+	if (!result && graph_contract(l->functions[function].graph, l->module->debug, &l->functions[function].contracted))
+		result = out_of_memory(err);
 	if (!result)
 		result = add_rows(l, function, err);
 	return result ? result : add_sites(l, function, err);
@@ -156,6 +159,7 @@ void lift_free(struct lifted *l)
 	}
 	for (uint32_t f = 0; l->functions && f < l->module->function_count; f++) {
 		graph_free(l->functions[f].graph);
+		free(l->functions[f].contracted);
 		free(l->functions[f].block_rows);
 		free(l->functions[f].edge_terms);
 	}

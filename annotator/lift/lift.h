@@ -70,6 +70,7 @@ struct lift_row {
 /* A function's part of the tables. Functions that no kernel reaches have none. */
 struct lift_function {
 	struct graph *graph;  /* NULL: not reached */
+	struct ptx_function *contracted; /* as its text is written: products have joined sums (analysis/graph/contract.h) */
 	uint32_t *block_rows; /* per block */
 	/* Per edge: its count as a sum of rows. */
 	struct lift_terms {

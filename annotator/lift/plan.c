@@ -369,7 +369,7 @@ int plan_kernel(const struct lifted *l, const struct lift_kernel *k, struct kern
 	for (uint32_t f = 0; f < p->function_count && !result; f++) {
 		p->planned[list[f]] = (int32_t)f;
 		p->functions[f].index = list[f];
-		p->functions[f].function = &l->module->functions[list[f]];
+		p->functions[f].function = l->functions[list[f]].contracted;
 		p->functions[f].graph = l->functions[list[f]].graph;
 	}
 	free(list);
