@@ -1,6 +1,7 @@
 /* What a launch's counter buffer says: the counts of all blocks, of the launch and of single work-items. */
 #include "runtime/model/profile.h"
 
+#include "models/util/divide.h"
 #include "runtime/format/counters.h"
 
 #include <string.h>
@@ -136,11 +137,12 @@ static uint64_t sum_column(const uint32_t *column, size_t count, uint32_t *most)
 	return sum;
 }
 
+/* The sum of counter_trips. The factor is how often a loop is unrolled, mostly a power of two. */
 static uint64_t sum_trips(const struct computed_trips *t, const uint32_t *column, size_t count)
 {
-	uint64_t sum = 0;
+	uint64_t sum = 0, more = t->residue ? t->factor - t->residue : 0;
 	for (size_t i = 0; i < count; i++)
-		sum += counter_trips(t->every, t->factor, t->residue, column[i]);
+		sum += t->every ? quotient(column[i] + more, t->factor) : column[i] >= t->factor;
 	return sum;
 }
 

@@ -490,6 +490,28 @@ static void flags_of_work_items_are_counted(void)
 	CU_ASSERT_EQUAL(r.profile.longest, 4);
 }
 
+/* 4 work-items with 11, 3, 4 and 0 trips. Trips 1 modulo 4: 3 + 1 + 1 + 0. 0 modulo 4: 2 + 0 + 1 + 0. 0 modulo 3: 3 + 1 + 1 + 0. Two come to the fourth. */
+static void trips_follow_from_words_of_work_items(void)
+{
+	enum { PLACES = 4, SIZES = COUNTER_HEADER_WORDS, ITEMS = SIZES + 1 + 1 };
+	static uint64_t words[ITEMS + PLACES];
+	unsigned column = 1;
+	uint64_t counts[6] = {0};
+	struct computed_trips computed[] = {{.block = 2, .factor = 4, .residue = 1, .every = true}, {.block = 3, .factor = 4, .every = true},
+	                                    {.block = 4, .factor = 3, .every = true}, {.block = 5, .factor = 4}};
+	struct artifact_kernel k = {.columns = &column, .column_count = 1, .words = 1, .entry_block = 0, .computed = computed, .computed_count = 4};
+	struct artifact a = {.block_count = 6, .counts_by_item = true};
+	struct launch_record l = {.artifact = &a, .facts = &k, .counters = words, .slots = 1, .places = PLACES, .global = {PLACES, 1, 1}, .local = {PLACES, 1, 1}};
+	struct launch_result r = {.launch = &l, .counts = counts};
+	uint32_t *items = (uint32_t *)(words + ITEMS);
+	items[0] = 11;
+	items[1] = 3;
+	items[2] = 4;
+	words[SIZES] = PLACES | 1 << COUNTER_SIZE_BITS | 1ull << 2 * COUNTER_SIZE_BITS;
+	profile_fill(&r);
+	CU_ASSERT(counts[1] == 18 && counts[2] == 5 && counts[3] == 3 && counts[4] == 5 && counts[5] == 2);
+}
+
 /* 100 work-items, so runs of 32, 32, 32 and 4. One of the second run does 7, one of the third 5, all others 1; nobody does the
  * second counter but the last, 2 times. */
 static void neighbours_are_measured_by_the_one_that_does_most(void)
@@ -597,6 +619,7 @@ void add_guest_tests(void)
 	CU_add_test(s, "a work-item of a group that sums up is its average", a_work_item_of_a_group_that_sums_up_is_its_average);
 	CU_add_test(s, "work-items of groups without a slot are counted", groups_without_a_slot_are_counted);
 	CU_add_test(s, "flags of work-items are counted", flags_of_work_items_are_counted);
+	CU_add_test(s, "trips follow from words of work-items", trips_follow_from_words_of_work_items);
 	CU_add_test(s, "neighbours are measured by the one that does most", neighbours_are_measured_by_the_one_that_does_most);
 	CU_add_test(s, "a failure of gpusim-cc becomes the reason", failure_becomes_the_reason);
 	CU_add_test(s, "a result that makes no sense is refused", nonsense_is_refused);
