@@ -7,7 +7,8 @@
  *
  * An unrolled loop has several blocks of the machine code, which stand for 4, 2 or 1 executions of its block (code_machine_block.times). What chooses
  * between them is executed whenever the loop is entered. Where the assembler has copied a block, so that there is one for each way to it, one stands for all.
- * Calls for operands of divisions and roots that are out of the usual range are taken to be never made.
+ * Calls for operands of divisions and roots that are out of the usual range are taken to be never made, and so are branches for lanes of a mask that are
+ * not together (BRA.DIV).
  *
  * Instructions issue by their control fields. No register of the machine is waited for. Instead there are registers that stand for barriers:
  * an instruction that counts a barrier up writes one, and an instruction that waits for the barrier waits for it. One more register stands for

@@ -77,6 +77,12 @@ uint32_t assembled_depth(const struct kernel_code *c, uint32_t block)
 
 /* ---- owners ---- */
 
+/* BRA.DIV and what makes its mask have the line of what comes before them, which may be a branch that leads past them. */
+static bool has_old_line(const struct assembled_kernel *k, const struct assembled_block *s, int32_t origin)
+{
+	return k->in[s->first + s->count - 1].for_parted && origin >= 0 && k->code->code[origin].class == CODE_branch;
+}
+
 static int choose_owners(struct assembled_kernel *k, struct gs_error *why)
 {
 	uint32_t *votes = calloc(k->code->block_count + 1u, sizeof *votes);
@@ -87,7 +93,7 @@ static int choose_owners(struct assembled_kernel *k, struct gs_error *why)
 		uint32_t best = 0;
 		for (uint32_t i = 0; i < s->count && s->reached; i++) {
 			int32_t origin = k->origin[s->first + i], of = origin < 0 ? -1 : k->block_of[origin];
-			if (of < 0 || assembled_depth(k->code, (uint32_t)of) != s->depth)
+			if (of < 0 || assembled_depth(k->code, (uint32_t)of) != s->depth || has_old_line(k, s, origin))
 				continue;
 			/* The last instruction decides between equals: it is the branch. */
 			if (++votes[of] > best || (votes[of] == best && i + 1 == s->count)) {
@@ -391,7 +397,8 @@ static int check_counts(const struct assembled_kernel *k, uint32_t times, const 
 	const struct kernel_code *c = k->code;
 	for (uint32_t i = 0; i < c->code_count; i++) {
 		bool access = assembled_is_access(c->code[i].class) && c->code[i].space != SPACE_param && c->code[i].space != SPACE_const;
-		bool may_vanish = c->code[i].space == SPACE_shared; /* part of a wider load */
+		/* It may be part of a wider one. Of local memory, the assembler may also know the value. */
+		bool may_vanish = c->code[i].space == SPACE_shared || c->code[i].space == SPACE_local;
 		if (made[i] > times)
 			return gs_fail(why, ENOTSUP, "the assembler has unrolled a loop");
 		if (access && made[i] < times && !may_vanish && has_piece(k, (uint32_t)k->block_of[i], times))

@@ -86,6 +86,8 @@ static uint8_t branch_flags(const struct assembled_emitter *e, const struct asse
 		return CODE_EXPANDED | (s->name && (!strcmp(s->name, "BSSY") || !strcmp(s->name, "BREAK")) ? CODE_UNIFORM : 0);
 	if (!s->conditional)
 		return 0;
+	if (s->for_parted)
+		return CODE_CONDITIONAL | CODE_UNIFORM;
 	bool always = b->next[0] < 0 || s->target <= (int64_t)i * CUBIN_WORD;
 	const struct code_instruction *like = origin >= 0 && c->code[origin].class == CODE_branch ? &c->code[origin] : last;
 	return (uint8_t)(CODE_CONDITIONAL | (!always && like->class == CODE_branch ? like->flags & (CODE_UNIFORM | CODE_ORDERED) : 0));

@@ -49,7 +49,7 @@ static int find_blocks(struct assembled_kernel *k, struct gs_error *why)
 		const struct sass_instruction *last = &k->in[s->first + s->count - 1];
 		bool on = (last->flow != SASS_BRANCHES && last->flow != SASS_ENDS && last->flow != SASS_JUMPS) || last->conditional;
 		s->next[0] = on && b + 1 < k->block_count ? (int32_t)b + 1 : -1;
-		s->next[1] = last->flow == SASS_BRANCHES ? of[last->target / CUBIN_WORD] : -1;
+		s->next[1] = last->flow == SASS_BRANCHES && !last->for_parted ? of[last->target / CUBIN_WORD] : -1;
 	}
 	free(leads);
 	free(of);

@@ -59,6 +59,8 @@ static int64_t find_target(const struct word *w, unsigned arch, uint64_t at, boo
 	return target >= 0 ? target : -1;
 }
 
+enum { BRANCH_DIV = 2 }; /* bits 32 and 33 of BRA: 1 is .U */
+
 static void find_flow(const struct word *w, unsigned arch, uint64_t at, struct sass_instruction *out)
 {
 	static const struct {
@@ -74,7 +76,8 @@ static void find_flow(const struct word *w, unsigned arch, uint64_t at, struct s
 		if (flows[i].bits == (out->opcode & BASE_BITS)) {
 			out->flow = flows[i].flow;
 			out->target = flows[i].has_target ? find_target(w, arch, at, flows[i].split) : -1;
-			out->conditional = out->predicate != SASS_PT || out->negated || field(w, 87, 4) != SASS_PT;
+			out->for_parted = out->flow == SASS_BRANCHES && field(w, 32, 2) == BRANCH_DIV;
+			out->conditional = out->for_parted || out->predicate != SASS_PT || out->negated || field(w, 87, 4) != SASS_PT;
 		}
 }
 

@@ -46,6 +46,7 @@ struct sass_instruction {
 	uint8_t reuse;     /* bit 0: Ra, 1: Rb, 2: Rc */
 	uint8_t flow;      /* enum sass_flow */
 	bool conditional;  /* lanes may go on instead: it is under a predicate, or a branch has one as its operand */
+	bool for_parted;   /* a branch that is taken only where lanes of a mask are not together (BRA.DIV) */
 	int64_t target;    /* byte in its code; -1: none, or not known */
 	uint8_t special;   /* of S2R: the number of the register; SASS_TID, and one and two more, are %tid */
 	uint8_t bytes;     /* of an access to memory: per lane; 0: none */

@@ -282,6 +282,35 @@ static void fetches_need_no_lines(void)
 	free_case(&c);
 }
 
+/* Nobody takes the branch (BRA.DIV) to code for lanes that are not together, 21 instructions. The blocks have 9, 11 and 3. */
+static void lanes_of_a_mask_are_together(void)
+{
+	struct assembled_case c;
+	for (int with_lines = 0; with_lines < 2; with_lines++) {
+		make_case_of("lanes", "few", &c);
+		struct cubin_code sass = *cubin_find(&c.cubin, "few");
+		sass.lines = with_lines ? sass.lines : NULL;
+		CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, &sass, c.code, &error), 0);
+		CU_ASSERT_TRUE(c.code->machine_count >= 23 && c.code->machine_blocks[0].count == 9 && c.code->machine_blocks[1].count == 11 && c.code->machine_blocks[2].count == 3);
+		free_case(&c);
+	}
+}
+
+/* Of five accesses to local memory none is left, and of 18 instructions two are accesses. */
+static void local_memory_may_become_registers(void)
+{
+	struct assembled_case c;
+	make_case_of("lanes", "own", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "own"), c.code, &error), 0);
+	CU_ASSERT_EQUAL(c.code->machine_count, 18);
+	CU_ASSERT_EQUAL(c.code->local_bytes, 0);
+	uint32_t accesses = 0;
+	for (uint32_t i = 0; i < c.code->machine_count; i++)
+		accesses += c.code->machine_origins[i] != UINT32_MAX;
+	CU_ASSERT_EQUAL(accesses, 2);
+	free_case(&c);
+}
+
 static void what_does_not_fit_stays_selected(void)
 {
 	struct assembled_case c;
@@ -408,6 +437,8 @@ void add_assembled_tests(void)
 	CU_add_test(suite, "tables jump once for each way", tables_jump_once_for_each_way);
 	CU_add_test(suite, "rare calls are left out", rare_calls_are_left_out);
 	CU_add_test(suite, "fetches need no lines", fetches_need_no_lines);
+	CU_add_test(suite, "lanes of a mask are together", lanes_of_a_mask_are_together);
+	CU_add_test(suite, "local memory may become registers", local_memory_may_become_registers);
 	CU_add_test(suite, "what does not fit stays selected", what_does_not_fit_stays_selected);
 	CU_add_test(suite, "lines are not needed", lines_are_not_needed);
 	CU_add_test(suite, "what only lines say", what_only_lines_say);
