@@ -59,6 +59,8 @@ static int take_instructions(struct assembled_kernel *k, unsigned arch, const st
 		sass_decode(sass->bytes + (size_t)i * CUBIN_WORD, arch, (uint64_t)i * CUBIN_WORD, &k->in[i]);
 		k->opcodes[i] = sass_look_up(k->in[i].name ? k->in[i].name : "");
 		k->opcodes[i].bytes = k->in[i].bytes ? k->in[i].bytes : k->opcodes[i].bytes;
+		if (k->in[i].predicate == SASS_PT && k->in[i].negated)
+			k->opcodes[i] = (struct sass_opcode){.class = CODE_nop}; /* no lane does it: @!PT LDS stands before LDGSTS */
 		k->origin[i] = sass->lines && sass->lines[i] ? ptx_at_line(k->ptx, sass->lines[i]) : -1;
 	}
 	for (uint32_t b = 0; b < k->code->block_count; b++)

@@ -7,7 +7,7 @@
 
 /* Registers that stand for one barrier are taken in turn: a second load that counts it up does not wait for the first. */
 enum { IN_TURN = 8, MOST_RESULTS = 8, REAL_REGISTERS = 256,
-       MOST_OPERANDS = SASS_MOST_REGISTERS + SASS_BARRIERS * IN_TURN + 3 + MOST_RESULTS };
+       MOST_OPERANDS = SASS_MOST_REGISTERS + SASS_BARRIERS * IN_TURN + 3 + MOST_RESULTS + CODE_MOST_COPIES };
 
 struct assembled_emitter {
 	const struct assembled_kernel *k;
@@ -15,6 +15,7 @@ struct assembled_emitter {
 	uint16_t stall;              /* the register of stalls */
 	uint16_t first[SASS_BARRIERS]; /* the first register of each barrier */
 	uint32_t turns[SASS_BARRIERS], used[SASS_BARRIERS]; /* how many there are; how many instructions wrote one so far */
+	uint32_t first_group, groups; /* registers for groups of copies to shared memory (struct code_register) */
 };
 
 /* The barrier by which others learn that the result is there; SASS_NO_BARRIER: none. */
@@ -98,12 +99,24 @@ static uint16_t next_of(struct assembled_emitter *e, uint8_t barrier)
 	return (uint16_t)(e->first[barrier] + e->used[barrier]++ % e->turns[barrier]);
 }
 
+/* A copy to shared memory (LDGSTS) writes the open group. What ends a group (LDGDEPBAR) writes all: they become older. Its barrier is counted by DEPBAR alone. */
+static bool writes_groups(struct assembled_emitter *e, const struct sass_instruction *s, struct code_instruction *in)
+{
+	bool copy = !strcmp(s->name, "LDGSTS");
+	if (!e->groups || (!copy && strcmp(s->name, "LDGDEPBAR")))
+		return false;
+	for (uint32_t g = 0; g < (copy ? 1 : e->groups); g++)
+		add_operand(e->code, &in->writes, e->first_group + g);
+	return true;
+}
+
 static void add_registers(struct assembled_emitter *e, uint32_t i, struct code_instruction *in)
 {
 	struct kernel_code *c = e->code;
 	const struct sass_instruction *s = &e->k->in[i];
-	uint8_t barrier = barrier_of(s), read = read_barrier_of(e->k, i);
-	bool apart = barrier != SASS_NO_BARRIER || (in->class >= CODE_load && in->class <= CODE_texture);
+	bool grouped = writes_groups(e, s, in);
+	uint8_t barrier = grouped ? SASS_NO_BARRIER : barrier_of(s), read = read_barrier_of(e->k, i);
+	bool apart = grouped || barrier != SASS_NO_BARRIER || (in->class >= CODE_load && in->class <= CODE_texture);
 	if (barrier != SASS_NO_BARRIER)
 		add_operand(c, &in->writes, next_of(e, barrier));
 	if (s->stall > 1 && in->class != CODE_barrier) {
@@ -121,6 +134,8 @@ static void add_registers(struct assembled_emitter *e, uint32_t i, struct code_i
 	for (uint32_t n = 0; n < SASS_BARRIERS; n++)
 		for (uint32_t t = 0; t < e->turns[n] && s->wait_mask >> n & 1; t++)
 			add_operand(c, &in->waits, e->first[n] + t);
+	for (uint32_t g = s->special + 1u; g < e->groups && !strcmp(s->name, "DEPBAR"); g++)
+		add_operand(c, &in->waits, e->first_group + g);
 	add_operand(c, &in->waits, e->stall); /* the last one, as CODE_STALL_APART has it */
 	/* Not counted: nobody waits for these, since control fields say when they are there. Whoever writes the code down needs them. */
 	for (uint32_t r = 0; r < s->results && r < MOST_RESULTS && s->result + r < REAL_REGISTERS - 1u; r++)
@@ -272,6 +287,15 @@ static void free_machine(struct kernel_code *c)
 	free(c->machine_origins);
 }
 
+/* Those of the PTX, with the same meaning. */
+static void add_groups(struct assembled_emitter *e)
+{
+	for (uint32_t r = 0; r < e->code->register_count; r++)
+		if (e->code->register_table[r].copies)
+			e->code->machine_registers[e->first_group + e->groups++] = e->code->register_table[r];
+	e->code->machine_register_count += e->groups;
+}
+
 int assembled_emit(const struct assembled_kernel *k, struct kernel_code *code, struct gs_error *why)
 {
 	struct kernel_code c = *code;
@@ -282,7 +306,7 @@ int assembled_emit(const struct assembled_kernel *k, struct kernel_code *code, s
 	size_t room = (size_t)k->count + 2u * c.block_count + 1; /* with those of add_all_parted */
 	c.machine = calloc(room, sizeof *c.machine);
 	c.machine_blocks = calloc(3u * c.block_count + k->block_count + 1u, sizeof *c.machine_blocks);
-	c.machine_registers = calloc(c.machine_register_count, sizeof *c.machine_registers);
+	c.machine_registers = calloc(c.machine_register_count + c.register_count + 1u, sizeof *c.machine_registers);
 	c.machine_operands = calloc(room * MOST_OPERANDS, sizeof *c.machine_operands);
 	c.machine_origins = calloc(room, sizeof *c.machine_origins);
 	if (!c.machine || !c.machine_blocks || !c.machine_registers || !c.machine_operands || !c.machine_origins) {
@@ -291,6 +315,8 @@ int assembled_emit(const struct assembled_kernel *k, struct kernel_code *code, s
 	}
 	for (uint32_t r = 0; r < c.machine_register_count; r++)
 		c.machine_registers[r] = (struct code_register){.number = (uint16_t)r, .words = r < REAL_REGISTERS};
+	e.first_group = c.machine_register_count;
+	add_groups(&e);
 	add_blocks(&e);
 	c.machine_origin_count = c.machine_count;
 	c.assembled = CODE_ASSEMBLED;

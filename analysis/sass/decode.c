@@ -185,6 +185,8 @@ void sass_decode(const uint8_t *at, unsigned arch, uint64_t offset, struct sass_
 		out->bytes = sizes[field(&w, 73, 3)];
 	if (!strcmp(e->name, "S2R"))
 		out->special = (uint8_t)field(&w, 72, 8);
+	if (!strcmp(e->name, "DEPBAR"))
+		out->special = (uint8_t)field(&w, 38, 6);
 	add_other_operand(&w, e->operands, out);
 	add_sources(&w, e->operands, out);
 	add_results(&w, e->operands, out);

@@ -48,7 +48,7 @@ struct sass_instruction {
 	bool conditional;  /* lanes may go on instead: it is under a predicate, or a branch has one as its operand */
 	bool for_parted;   /* a branch that is taken only where lanes of a mask are not together (BRA.DIV) */
 	int64_t target;    /* byte in its code; -1: none, or not known */
-	uint8_t special;   /* of S2R: the number of the register; SASS_TID, and one and two more, are %tid */
+	uint8_t special;   /* of S2R: the number of the register; SASS_TID, and one and two more, are %tid. Of DEPBAR: how many may be under way */
 	uint8_t bytes;     /* of an access to memory: per lane; 0: none */
 	int32_t offset;    /* of an access to memory: bytes that are added to its address register */
 	int32_t constant;  /* byte of bank 0, where parameters are, that is an operand; -1: none */

@@ -296,6 +296,30 @@ static void lanes_of_a_mask_are_together(void)
 	}
 }
 
+/* Registers 305 to 307 stand for the open group, the newest and all older ones: a wait may leave one. Loads that no lane makes are no accesses. */
+static void groups_of_copies_are_waited_for(void)
+{
+	struct assembled_case c;
+	uint32_t copies = 0, commits = 0, waits[2] = {0, 0}, first = 256 + 1 + 6 * 8, accesses = 0;
+	make_case("stages", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "stages"), c.code, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(c.code->machine_register_count, first + 3);
+	CU_ASSERT_TRUE(c.code->machine_registers[first].copies == 1 && c.code->machine_registers[first + 2].copies == 3);
+	for (uint32_t i = 0; i < c.code->machine_count; i++) {
+		const struct code_instruction *in = &c.code->machine[i];
+		const char *name = c.code->strings + in->opcode;
+		bool writes = in->writes && c.code->machine_operands[in->first_operand] == first;
+		accesses += c.code->machine_origins[i] != UINT32_MAX;
+		copies += writes && in->writes == 1 && !strcmp(name, "LDGSTS");
+		commits += writes && in->writes == 3 && !strcmp(name, "LDGDEPBAR");
+		for (uint16_t g = 1; g <= 2; g++)
+			waits[g - 1] += !strcmp(name, "DEPBAR") && is_waited_for(c.code, in, (uint16_t)(first + g));
+	}
+	CU_ASSERT_TRUE(copies == 3 && commits == 3 && accesses == 7);
+	CU_ASSERT_TRUE(waits[0] == 1 && waits[1] == 2); /* the first wait leaves the newest */
+	free_case(&c);
+}
+
 /* Of five accesses to local memory none is left, and of 18 instructions two are accesses. */
 static void local_memory_may_become_registers(void)
 {
@@ -438,6 +462,7 @@ void add_assembled_tests(void)
 	CU_add_test(suite, "rare calls are left out", rare_calls_are_left_out);
 	CU_add_test(suite, "fetches need no lines", fetches_need_no_lines);
 	CU_add_test(suite, "lanes of a mask are together", lanes_of_a_mask_are_together);
+	CU_add_test(suite, "groups of copies are waited for", groups_of_copies_are_waited_for);
 	CU_add_test(suite, "local memory may become registers", local_memory_may_become_registers);
 	CU_add_test(suite, "what does not fit stays selected", what_does_not_fit_stays_selected);
 	CU_add_test(suite, "lines are not needed", lines_are_not_needed);
