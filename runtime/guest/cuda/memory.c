@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Kernels that access a little more than an allocation find memory there on a GPU, whose pages are large. Here it must not be the
- * program's, nor nobody's: each allocation has pages of its own, and a margin on both sides. */
-enum { ALIGNMENT = 512, MARGIN = 1 << 16 };
+/* Kernels that access more than an allocation find memory there on a GPU, whose pages have 2 MiB. Here it must not be the program's, nor
+ * nobody's: each allocation has pages of its own, and a margin on both sides, which takes room only where it is touched. */
+enum { ALIGNMENT = 512, MARGIN = 2 << 20, SPREAD = 1 << 16 };
 
 struct memory_entry {
 	struct cuda_allocation allocation;
@@ -133,7 +133,7 @@ static void give_room_back(enum cuda_memory_kind kind, size_t bytes)
 
 static size_t mapped_bytes(size_t bytes)
 {
-	return bytes + 3 * (size_t)MARGIN;
+	return bytes + 2 * (size_t)MARGIN + SPREAD;
 }
 
 /* Where an allocation begins in its pages. A GPU has one behind the other, and they are not all at the same place of its caches. */
@@ -141,7 +141,7 @@ static size_t next_offset(size_t bytes)
 {
 	pthread_mutex_lock(&memory.lock);
 	size_t offset = memory.offset;
-	memory.offset = (offset + (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT) % MARGIN;
+	memory.offset = (offset + (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT) % SPREAD;
 	pthread_mutex_unlock(&memory.lock);
 	return offset;
 }
@@ -153,7 +153,7 @@ int cuda_allocate(size_t bytes, enum cuda_memory_kind kind, unsigned flags, void
 		return 0;
 	if (bytes > SIZE_MAX / 2 || !take_room(kind, bytes))
 		return gs_fail(err, ENOMEM, "there is no room for %zu bytes in the memory of the GPU", bytes);
-	char *pages = mmap(NULL, mapped_bytes(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pages = mmap(NULL, mapped_bytes(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (pages == MAP_FAILED) {
 		give_room_back(kind, bytes);
 		return gs_fail(err, ENOMEM, "the host has no room for %zu bytes", bytes);
