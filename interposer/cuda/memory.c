@@ -12,7 +12,9 @@ enum address_kind address_kind_of(const void *address, size_t *bytes)
 	*bytes = SIZE_MAX;
 	if (cuda_find_allocation(address, &a)) {
 		*bytes = a.bytes - (size_t)((const char *)address - (const char *)a.address);
-		return a.kind == CUDA_DEVICE_MEMORY ? ADDRESS_DEVICE : a.kind == CUDA_MANAGED_MEMORY ? ADDRESS_MANAGED : ADDRESS_HOST;
+		if (a.kind == CUDA_DEVICE_MEMORY)
+			return variable_is_managed(address) ? ADDRESS_MANAGED : ADDRESS_DEVICE;
+		return a.kind == CUDA_MANAGED_MEMORY ? ADDRESS_MANAGED : ADDRESS_HOST;
 	}
 	return variable_contains(address, bytes) ? ADDRESS_DEVICE : ADDRESS_PAGEABLE;
 }

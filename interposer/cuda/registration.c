@@ -183,12 +183,15 @@ void hook___cudaRegisterVar(void **handle, char *host, char *device, const char 
 	register_variable((struct registered_binary *)handle, host, name, bytes, false, NULL);
 }
 
+static atomic_bool any_managed; /* variables: few programs have them */
+
 /* The code on the host has a pointer to the variable. It is filled when the module is there (__cudaInitModule). */
 void hook___cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external, size_t bytes, int constant,
                                    int global)
 {
 	(void)device, (void)external, (void)constant, (void)global;
 	register_variable((struct registered_binary *)handle, host, name, bytes, true, NULL);
+	atomic_store(&any_managed, true);
 }
 
 /* The variable has the object that is bound to it (references.h). */
@@ -385,6 +388,20 @@ bool variable_contains(const void *address, size_t *bytes)
 			if (found)
 				*bytes = (size_t)(begin + v->bytes - (const char *)address);
 		}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+bool variable_is_managed(const void *address)
+{
+	bool found = false;
+	if (!atomic_load(&any_managed))
+		return false;
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < BUCKETS && !found; i++)
+		for (struct registered_variable *v = variables[i]; v && !found; v = v->next)
+			found = v->managed && v->address && (const char *)address >= (const char *)v->address &&
+			        (const char *)address < (const char *)v->address + v->bytes;
 	pthread_mutex_unlock(&lock);
 	return found;
 }

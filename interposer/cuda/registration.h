@@ -32,6 +32,7 @@ int variable_find(const void *symbol, void **address, size_t *bytes);
 bool variable_reads_reals(const void *symbol);
 /* Whether the address is that of a variable we know, and how many bytes of it follow. */
 bool variable_contains(const void *address, size_t *bytes);
+bool variable_is_managed(const void *address); /* It is in a managed variable. */
 
 /* ---- images that the application loads itself: the driver's modules ---- */
 

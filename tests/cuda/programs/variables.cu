@@ -61,6 +61,9 @@ int main(void)
 	change_managed<<<1, 4>>>();
 	CALL(cudaDeviceSynchronize());
 	report("managed variables", (size_t)((managed[0] != 10) + (managed[1] != 70) + (managed[3] != 40)));
+	cudaPointerAttributes kind;
+	CALL(cudaPointerGetAttributes(&kind, &managed[2]));
+	report("what managed variables are", (size_t)((kind.type != cudaMemoryTypeManaged) + (kind.hostPointer != &managed[2])));
 #endif
 	return finish();
 }
