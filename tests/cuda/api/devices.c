@@ -36,7 +36,7 @@ static void test_properties(void)
 	EXPECT(cudaGetDeviceProperties(p, 0), 0);
 	EXPECT(cudaGetDeviceProperties(p, -1), invalid_device);
 #endif
-	EXPECT_TEXT((char *)p + known.name, "NVIDIA H200 SXM");
+	EXPECT_TEXT((char *)p + known.name, "NVIDIA H200");
 	EXPECT(at(known.memory, 8) > 1 << 30, true);
 	EXPECT(at(known.shared, 8), 48 * 1024);
 	EXPECT(at(known.registers, 4), 65536);
