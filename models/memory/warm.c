@@ -7,7 +7,7 @@
  *   a part from its midst: what the launch itself keeps there. Under LRU a range has a share of the capacity, its share of all lines:
  *       a range that fits into its share is there whole;
  *       a range that any group asks for anywhere has as many lines as its share, spread evenly;
- *       a range that groups go through, each its own piece, has lines that nobody asks for again.
+ *       a range that groups go through, each its own piece, has lines that nobody asks for again. Lines at the borders of pieces come once.
  * Lines of a range that is written are dirty, so each line that comes in sends one out. Without this, a part of a large
  * launch would find L2 empty, and its writes would cost nothing.
  */
@@ -23,6 +23,12 @@ struct warm_part {
 	bool settled;
 };
 
+/* Lines of a range that a group brings to L2, about: neighbours share those at the borders of their pieces. */
+static double coming(const struct memory_range *range)
+{
+	return !range->anywhere && range->times > 1 ? range->traffic / range->times : range->traffic;
+}
+
 /* Ranges that fit leave the rest of their part to the others. */
 static void divide(struct warm_part *parts, size_t count, double capacity, uint64_t line)
 {
@@ -31,13 +37,13 @@ static void divide(struct warm_part *parts, size_t count, double capacity, uint6
 		again = false;
 		for (size_t i = 0; i < count; i++) {
 			left -= parts[i].settled ? parts[i].lines : 0;
-			traffic += parts[i].settled ? 0 : parts[i].range->traffic;
+			traffic += parts[i].settled ? 0 : coming(parts[i].range);
 		}
 		for (size_t i = 0; i < count; i++) {
 			double whole = (double)(parts[i].range->bytes / line);
 			if (parts[i].settled)
 				continue;
-			parts[i].lines = traffic > 0 ? left * parts[i].range->traffic / traffic : 0;
+			parts[i].lines = traffic > 0 ? left * coming(parts[i].range) / traffic : 0;
 			if (parts[i].lines < whole)
 				continue;
 			parts[i].lines = whole;

@@ -353,6 +353,20 @@ static void l2_in_the_midst_of_a_launch(void)
 	CU_ASSERT_EQUAL(whole.lines, 2 * 8192 + 10);
 }
 
+/* A group of a stencil touches 5 lines of what it reads, each of which 2.5 groups ask for, and writes 2 lines of its own. So as many lines come to L2 of what
+ * is read (5 / 2.5) as of what is written, and half of the lines in L2 are dirty. */
+static void lines_that_groups_share_come_once(void)
+{
+	const struct memory_range ranges[] = {
+		{.address = 1 << 20, .bytes = 2 << 20, .traffic = 5, .times = 2.5},
+		{.address = 4 << 20, .bytes = 2 << 20, .traffic = 2, .times = 1, .written = true},
+	};
+	struct told_lines t = {0};
+	warm_lines(ranges, 2, 1 << 20, 128, true, tell_line, &t);
+	CU_ASSERT_EQUAL(t.lines, 8192);
+	CU_ASSERT_EQUAL(t.dirty, 4096);
+}
+
 /* A quarter of 8192 lines is cold. In the midst of a launch in which 16 groups ask for each, 15 of 16 such lines have come: 128 have not. */
 static void cold_lines_are_not_in_l2(void)
 {
@@ -390,6 +404,7 @@ void add_footprint_tests(void)
 {
 	CU_pSuite s = CU_add_suite("footprints", NULL, NULL);
 	CU_ADD_TEST(s, l2_in_the_midst_of_a_launch);
+	CU_ADD_TEST(s, lines_that_groups_share_come_once);
 	CU_ADD_TEST(s, footprints_follow_the_groups);
 	CU_ADD_TEST(s, footprints_stay_in_their_buffer);
 	CU_ADD_TEST(s, a_row_of_groups_may_be_a_plane);
