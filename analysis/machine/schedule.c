@@ -7,7 +7,7 @@
  *           gets a name of its own, so that only true dependences are left. A guarded instruction may leave a register's old
  *           value, so such registers keep their name.
  *   order   Loads whose addresses are known come before those that wait for what others load: indices before what they lead to. Loads pass
- *           stores that they cannot meet: those of global memory pass those to shared memory, and the other way round. Other accesses, barriers
+ *           stores and atomics that they cannot meet: those of global memory pass those to shared memory, and the other way round. Other accesses, barriers
  *           and everything else that depends on memory keep their order. The rest follows the last load in its old order. No instruction
  *           moves past one without operands (CODE_nop), which stands for a parameter or an id.
  *   limit   Before a load for which no register is left, the oldest instructions that wait for earlier loads are executed, until their operands
@@ -86,14 +86,14 @@ static bool copies(const struct scheduler *s, const struct code_instruction *loa
 	return false;
 }
 
-/* Whether a load may come before an access that was before it: another load, or a store that cannot meet it, because one of them is of global
+/* Whether a load may come before an access that was before it: another load, or a store or an atomic that cannot meet it, because one of them is of global
  * memory and the other of shared memory. */
 static bool passes(const struct scheduler *s, const struct code_instruction *load, const struct code_instruction *before)
 {
 	bool apart = (load->space == SPACE_global && before->space == SPACE_shared) || (load->space == SPACE_shared && before->space == SPACE_global);
 	if (load->class != CODE_load || copies(s, load))
 		return false;
-	return before->class == CODE_load ? !copies(s, before) : before->class == CODE_store && apart;
+	return before->class == CODE_load ? !copies(s, before) : (before->class == CODE_store || before->class == CODE_atomic) && apart;
 }
 
 /* ---- names ---- */

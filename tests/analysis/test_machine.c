@@ -197,6 +197,18 @@ static void loads_pass_what_they_cannot_meet(void)
 	check_body(body, "nop load int_mad load store load int_mad load store branch");
 }
 
+/* Two counters of shared memory go up by what was loaded: both loads come first. Counters of global memory may be what the second one loads. */
+static void loads_pass_atomics_of_shared_memory(void)
+{
+	static const char rounds[] = "ld.param.u64 %%d1, [k_param_0];\nld.global.u32 %%r1, [%%d1];\nred.%s.add.u32 [%%%s9], %%r1;\n"
+	                             "ld.global.u32 %%r2, [%%d1+4];\nred.%s.add.u32 [%%%s9+4], %%r2;\nret;\n";
+	char body[1024];
+	snprintf(body, sizeof body, rounds, "shared", "r", "shared", "r");
+	check_body(body, "nop load load atomic atomic branch");
+	snprintf(body, sizeof body, rounds, "global", "d", "global", "d");
+	check_body(body, "nop load atomic load atomic branch");
+}
+
 /* A load comes before the instructions of a library function that stands between it and another load. exp2 is "m.frf". */
 static void loads_pass_library_functions(void)
 {
@@ -586,6 +598,7 @@ void add_machine_tests(void)
 	TEST(loads_come_early);
 	TEST(loads_wait_for_registers);
 	TEST(loads_pass_what_they_cannot_meet);
+	TEST(loads_pass_atomics_of_shared_memory);
 	TEST(loads_pass_library_functions);
 	TEST(logic_and_comparisons_merge);
 	TEST(products_go_into_several_sums);
