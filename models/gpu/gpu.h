@@ -203,7 +203,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, dram_opens_ns, "ns", 0, 10000, GPU_DEFAULT("3"), "between openings in different banks of a channel")   \
 	X(REAL, dram_column_ns, "ns", 0, 10000, GPU_DEFAULT("14"), "from a read of an open row to its data")           \
 	X(REAL, dram_read_to_write_ns, "ns", 0, 10000, GPU_DEFAULT("14"), "from a read to a write")                    \
-	X(REAL, dram_write_to_read_ns, "ns", 0, 10000, GPU_DEFAULT("7"), "from a write to a read")
+	X(REAL, dram_write_to_read_ns, "ns", 0, 10000, GPU_DEFAULT("7"), "from a write to a read")                      \
+	X(REAL, dram_writes_ns, "ns", 0, 100000, GPU_DEFAULT("0"), "that writes take which a channel does together; reads wait meanwhile; 0: writes come as reads do")
 
 /* Energy (models/energy/energy.h). Instructions are those of warps, with all lanes. */
 #define GPU_ENERGY(X)                                                                                                  \

@@ -4,6 +4,7 @@
  *   a bank serves accesses to its open row first, else its oldest one, for which it closes its row and opens another
  *   the bus takes the access that can move its data first; of equal ones, the oldest
  *   reads and writes that follow one another keep their distance
+ *   where a description has dram_writes_ns, writes wait until they take the bus for that long, then all are done at once
  * Rows are opened in one bank while others move data, so the share of the peak that is reached follows from how accesses are spread.
  * Timing: that of a GDDR5 or HBM data sheet, as in GPGPU-Sim's -gpgpu_dram_timing_opt: open tRCD, close tRP, cycle tRC,
  * column CL, between_opens tRRD.
@@ -33,14 +34,16 @@ void dram_timing_init(struct dram_timing *t, const struct gpu *gpu, uint32_t cha
 	                          .write_to_read = to_ticks(gpu->dram_write_to_read_ns * per_ns),
 	                          .banks = gpu->dram_banks,
 	                          .queue = gpu->dram_queue,
-	                          .row_bytes = gpu->dram_row_bytes};
+	                          .row_bytes = gpu->dram_row_bytes,
+	                          .together = to_ticks(gpu->dram_writes_ns * per_ns)};
 	if (!t->burst)
 		t->burst = 1;
 }
 
-int dram_init(struct dram_channel *c, const struct dram_timing *timing)
+int dram_init(struct dram_channel *c, const struct dram_timing *timing, double held)
 {
-	*c = (struct dram_channel){.timing = timing, .pool = POOL_EMPTY, .words = (timing->banks + 63) / 64};
+	*c = (struct dram_channel){.timing = timing, .pool = POOL_EMPTY, .words = (timing->banks + 63) / 64,
+	                           .held = (uint64_t)(held * (double)timing->together / (double)timing->burst)};
 	c->turn.bank = MEMORY_NONE;
 	c->banks = calloc(timing->banks, sizeof *c->banks);
 	c->ready = calloc(timing->banks, sizeof *c->ready);
@@ -66,17 +69,46 @@ bool dram_full(const struct dram_channel *c)
 	return c->waiting >= c->timing->queue;
 }
 
+/* Rows are opened while data of others moves. Reads wait until all is done. */
+static void do_writes(struct dram_channel *c, uint64_t time)
+{
+	const struct dram_timing *t = c->timing;
+	uint64_t moves = c->held * t->burst, opens = c->held_rows * t->between_opens;
+	c->bus_free = max_u64(c->bus_free, time) + t->read_to_write + max_u64(moves, opens) + t->write_to_read;
+	c->busy += moves;
+	c->held = c->held_rows = 0;
+	c->turn.bank = MEMORY_NONE;
+}
+
+static void hold_write(struct dram_channel *c, uint64_t time, uint64_t row, uint32_t bank, uint32_t bursts)
+{
+	struct dram_bank *b = &c->banks[bank];
+	c->held += bursts;
+	c->writes += bursts;
+	c->held_rows += !b->written || b->written_row != row;
+	b->written = true;
+	b->written_row = row;
+	if (c->held * c->timing->burst >= c->timing->together)
+		do_writes(c, time);
+}
+
 int dram_push(struct dram_channel *c, uint64_t time, uint64_t local, uint32_t slice, uint32_t slices, enum dram_kind kind,
               uint32_t bursts, uint32_t tag)
 {
-	uint32_t n = pool_take(&c->pool, c->accesses, next), own = c->timing->banks / slices ? c->timing->banks / slices : 1;
+	uint32_t own = c->timing->banks / slices ? c->timing->banks / slices : 1;
 	uint64_t unit = local / c->timing->row_bytes;
+	uint32_t bank = (uint32_t)(unit % own * slices + slice) % c->timing->banks;
+	if (kind == DRAM_WRITE && c->timing->together) {
+		hold_write(c, time, unit / own, bank, bursts);
+		return 0;
+	}
+	uint32_t n = pool_take(&c->pool, c->accesses, next);
 	if (n == POOL_NONE)
 		return -ENOMEM;
 	struct dram_access *a = &c->accesses[n];
 	*a = (struct dram_access){.time = time,
 	                          .row = unit / own,
-	                          .bank = (uint32_t)(unit % own * slices + slice) % c->timing->banks,
+	                          .bank = bank,
 	                          .tag = tag,
 	                          .bursts = (uint16_t)bursts,
 	                          .write = kind == DRAM_WRITE,

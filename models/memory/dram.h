@@ -13,6 +13,7 @@ struct dram_timing {
 	uint64_t read_to_write, write_to_read; /* between the columns of an access and of one the other way */
 	uint32_t banks, queue;
 	uint64_t row_bytes;
+	uint64_t together; /* writes are held until they take the bus for that long; 0: they come as reads do */
 };
 void dram_timing_init(struct dram_timing *t, const struct gpu *gpu, uint32_t channels, double share);
 /* READ_OPEN: of a row that somebody else has opened. */
@@ -27,7 +28,8 @@ struct dram_access {
 struct dram_bank {
 	uint64_t row, opened;
 	uint32_t head, tail, current; /* accesses that wait, in their order; the one that the row is opened for */
-	bool open;
+	bool open, written;
+	uint64_t written_row; /* of the last write that was held; meaningless unless `written` */
 };
 /* What decides which bank is next, next to one another. */
 struct dram_ready {
@@ -51,9 +53,11 @@ struct dram_channel {
 	struct dram_turn turn;
 	uint64_t bus_free, last_open, last_column;
 	bool last_write, used;
+	uint64_t held, held_rows; /* writes: bursts, and openings of rows for them */
 	uint64_t reads, writes, busy; /* bursts; ticks of the bus */
 };
-int dram_init(struct dram_channel *c, const struct dram_timing *timing);
+/* held: the share of writes that it has, of those that it does together. */
+int dram_init(struct dram_channel *c, const struct dram_timing *timing, double held);
 void dram_free(struct dram_channel *c);
 bool dram_full(const struct dram_channel *c);
 /* `local` is the address within one of `slices` slices, which have banks of their own. */

@@ -69,7 +69,7 @@ struct partition {
 	int error;
 };
 
-struct partition *partition_new(const struct memory_config *config, const struct memory_requests *requests)
+struct partition *partition_new(const struct memory_config *config, const struct memory_requests *requests, double held)
 {
 	struct partition *p = calloc(1, sizeof *p);
 	if (!p)
@@ -86,7 +86,7 @@ struct partition *partition_new(const struct memory_config *config, const struct
 	if (gpu->l2_sector_bytes > p->fetch_bytes)
 		p->fetch_bytes = gpu->l2_sector_bytes;
 	p->slices = calloc(config->map.slices, sizeof *p->slices);
-	int rc = p->slices ? dram_init(&p->dram, &config->dram) : -ENOMEM;
+	int rc = p->slices ? dram_init(&p->dram, &config->dram, held) : -ENOMEM;
 	for (uint32_t s = 0; s < config->map.slices && !rc; s++) {
 		p->slices[s].head = p->slices[s].tail = MEMORY_NONE;
 		p->next[s] = MEMORY_NEVER;

@@ -36,7 +36,8 @@ struct partition_counts {
 	uint64_t fetches; /* of sectors that were not there: from DRAM, and those that were sent for others */
 };
 /* The requests are those of the whole system. */
-struct partition *partition_new(const struct memory_config *config, const struct memory_requests *requests);
+/* held: see dram_init(). */
+struct partition *partition_new(const struct memory_config *config, const struct memory_requests *requests, double held);
 void partition_free(struct partition *p);
 /* The set of an address within the slice; and that it will be asked for soon. */
 uint32_t partition_set(const struct partition *p, uint32_t slice, uint64_t local);

@@ -7,7 +7,7 @@
  * atomic_latency. No request is answered before a round trip has passed: SMs run that long by themselves, and then all
  * requests are served in the order of their times. Slices are not equally far from an SM: the way back takes up to half of l2_spread_cycles
  * more or less, evenly over the lines, and in another order for each SM. What comes from DRAM is likewise from its near or its far half: each
- * SM has one half of the lines near, and dram_far_cycles are between them.
+ * SM has one half of the channels' pieces near, and dram_far_cycles are between them.
  *
  * A part of the GPU's SMs gets that part of everything. Channels and slices come in whole numbers; their speeds make up for
  * the rest.
@@ -26,6 +26,7 @@
 
 /* How many requests ahead the host's memory is asked for them. Changes the simulation's speed only. */
 enum { AHEAD = 8 };
+static const double golden = 0.6180339887; /* multiples of it are spread evenly between whole numbers */
 
 struct port {
 	uint64_t free;
@@ -62,6 +63,7 @@ struct memory_system {
 	uint64_t miss_ticks, store_ticks_sm; /* of an SM's port; 0: by flits */
 	uint32_t far;    /* cycles: dram_far_cycles, as far as what is before DRAM takes half as many */
 	uint32_t spread; /* cycles: l2_spread_cycles, as far as the way back has as many */
+	uint64_t piece;  /* bytes that follow one another in a channel, about */
 	struct port *from_sm;
 	struct network *requests, *answers;
 	struct partition **partitions;
@@ -124,6 +126,7 @@ static void set_ways(struct memory_system *m)
 	m->forward = way / 2;
 	m->back = way - m->forward;
 	m->spread = min_u32((uint32_t)gpu->l2_spread_cycles, m->back);
+	m->piece = max_u64(gpu->l2_line_bytes, gpu->l2_interleave_bytes * (gpu->l2_turn_bytes ? 2 : 1)); /* of two slices that take turns */
 	set_atomic_way(m);
 	const struct dram_timing *d = &m->config.dram;
 	/* A line is fetched in pieces, which follow one another at DRAM as they do in L2. */
@@ -194,8 +197,8 @@ struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double cap
 	m->replies = calloc(sms, sizeof *m->replies);
 	m->partitions = calloc(channels, sizeof *m->partitions);
 	bool ok = m->from_sm && m->requests && m->answers && m->answered && m->replies && m->partitions;
-	for (uint32_t i = 0; ok && i < channels; i++)
-		ok = (m->partitions[i] = partition_new(&m->config, &m->flying)) != NULL;
+	for (uint32_t i = 0; ok && i < channels; i++) /* channels do not do their writes at the same time */
+		ok = (m->partitions[i] = partition_new(&m->config, &m->flying, fmod(i * golden, 1))) != NULL;
 	if (ok)
 		return m;
 	memory_free(m);
@@ -406,11 +409,11 @@ static void add_waits(struct memory_system *m, const struct memory_request *r)
 	m->waited_dram += dram > least ? dram - least : 0;
 }
 
-/* What a line of DRAM takes longer than one of the near half that finds it ready. */
-static uint64_t more_from_dram(const struct memory_system *m, uint64_t line, uint32_t sm)
+/* What a line of DRAM takes longer than one of the near half that finds it ready. Lines of a channel that follow one another are alike. */
+static uint64_t more_from_dram(const struct memory_system *m, uint64_t address, uint32_t sm)
 {
 	enum { WHOLE = 1 << 16 };
-	uint64_t chance = hash_number(line), far = ((chance >> 32) + sm) % 2 ? m->far : 0;
+	uint64_t chance = hash_number(address / m->piece), far = ((chance >> 32) + sm) % 2 ? m->far : 0;
 	if (chance % WHOLE >= (uint64_t)(m->gpu->dram_refresh_share * WHOLE))
 		return far;
 	return far + (uint64_t)((double)(chance / WHOLE % WHOLE) / WHOLE * m->gpu->dram_refresh_cycles);
@@ -421,7 +424,7 @@ static uint64_t way_back(const struct memory_system *m, const struct memory_requ
 {
 	uint64_t way = r->kind == MEMORY_ATOMIC ? m->atomic_back : m->back, line = r->address / m->gpu->l2_line_bytes;
 	if (r->queued_dram)
-		way += more_from_dram(m, line, r->sm);
+		way += more_from_dram(m, r->address, r->sm);
 	if (!m->spread)
 		return way;
 	uint64_t more = hash_number(line ^ (uint64_t)r->sm << 40) % (m->spread + 1);

@@ -101,7 +101,7 @@ static void open_rows_first(void)
 	struct dram_channel c;
 	struct dram_access a;
 	uint64_t now = 0;
-	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing), 0);
+	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing, 0), 0);
 	/* Bank 0: rows 0, 1, 0. */
 	dram_push(&c, 0, 0, 0, 1, DRAM_READ, 1, 1);
 	dram_push(&c, 0, 4096, 0, 1, DRAM_READ, 1, 2);
@@ -121,7 +121,7 @@ static void rows_that_others_opened_are_open(void)
 	struct dram_channel c;
 	struct dram_access a;
 	uint64_t now = 0;
-	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing), 0);
+	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing, 0), 0);
 	dram_push(&c, 0, 0, 0, 1, DRAM_READ, 1, 1);         /* bank 0: open at 12 */
 	dram_push(&c, 0, 1024, 0, 1, DRAM_READ_OPEN, 1, 2); /* bank 1: at once */
 	CU_ASSERT_EQUAL(serve_next(&c, &now, &a), 14 + 2);
@@ -137,7 +137,7 @@ static void a_hit_that_comes_in_time_goes_first(void)
 	struct dram_channel c;
 	struct dram_access a;
 	uint64_t now = 0;
-	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing), 0);
+	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing, 0), 0);
 	dram_push(&c, 0, 0, 0, 1, DRAM_READ, 1, 1); /* bank 0: open at 12 */
 	serve_next(&c, &now, &a);
 	CU_ASSERT_EQUAL(a.tag, 1); /* 12, the bus is free at 14 */
@@ -160,7 +160,7 @@ static void banks_open_side_by_side_and_the_bus_turns(void)
 	struct dram_channel c;
 	struct dram_access a;
 	uint64_t now = 0;
-	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing), 0);
+	CU_ASSERT_EQUAL_FATAL(dram_init(&c, &test_timing, 0), 0);
 	dram_push(&c, 0, 0, 0, 1, DRAM_READ, 1, 1);    /* bank 0: open at 12 */
 	dram_push(&c, 0, 1024, 0, 1, DRAM_READ, 1, 2); /* bank 1: opened 4 later, open at 16 */
 	dram_push(&c, 0, 32, 0, 1, DRAM_WRITE, 1, 3);    /* a write to bank 0 */
@@ -170,6 +170,29 @@ static void banks_open_side_by_side_and_the_bus_turns(void)
 	serve_next(&c, &now, &a);
 	CU_ASSERT_EQUAL(now, 16 + 9);
 	dram_free(&c);
+}
+
+/* Four writes are done together: the bus turns, data moves for four times 2, or four rows are opened, 4 after one another, and the bus turns back. */
+static void writes_wait_for_others(void)
+{
+	struct dram_timing timing = test_timing;
+	timing.together = 8;
+	for (int rows = 0; rows < 2; rows++) {
+		struct dram_channel c;
+		struct dram_access a;
+		uint64_t now = 0;
+		CU_ASSERT_EQUAL_FATAL(dram_init(&c, &timing, 0), 0);
+		for (uint64_t i = 0; i < 4; i++) {
+			CU_ASSERT_EQUAL(dram_next(&c, 0), MEMORY_NEVER);
+			dram_push(&c, 100, i * (rows ? 4096 : 32), 0, 1, DRAM_WRITE, 1, 1);
+		}
+		dram_push(&c, 100, 1024, 0, 1, DRAM_READ, 1, 2);
+		serve_next(&c, &now, &a);
+		CU_ASSERT_EQUAL(a.tag, 2);
+		CU_ASSERT_EQUAL(now, 100 + 9 + (rows ? 16 : 8) + 7);
+		CU_ASSERT_EQUAL(c.writes, 4);
+		dram_free(&c);
+	}
 }
 
 void add_dram_tests(void)
@@ -182,5 +205,6 @@ void add_dram_tests(void)
 	CU_ADD_TEST(s, rows_that_others_opened_are_open);
 	CU_ADD_TEST(s, a_hit_that_comes_in_time_goes_first);
 	CU_ADD_TEST(s, banks_open_side_by_side_and_the_bus_turns);
+	CU_ADD_TEST(s, writes_wait_for_others);
 	CU_ADD_TEST(s, neighbours_take_turns);
 }
