@@ -398,11 +398,21 @@ static uint64_t bytes_of(const struct memory_range *ranges, size_t count)
 	return bytes;
 }
 
+/* Whether most of what is touched is asked for by several groups. */
+static bool is_shared(const struct memory_range *ranges, size_t count)
+{
+	enum { SEVERAL = 2 };
+	double times = 0;
+	for (size_t i = 0; i < count; i++)
+		times += ranges[i].times * (double)ranges[i].bytes;
+	return times >= SEVERAL * (double)bytes_of(ranges, count);
+}
+
 /* What is not in L2 when the launch begins. */
 static void find_cold(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range *ranges, size_t count)
 {
 	uint64_t bytes = bytes_of(ranges, count);
-	double lost = bytes <= kept_room(gpu, bytes) ? 1 - kept_share(gpu, bytes) : 0; /* of what does not fit, others decide (warm.h) */
+	double lost = bytes <= kept_room(gpu, bytes) ? 1 - kept_share(gpu, bytes, is_shared(ranges, count)) : 0; /* of what does not fit, others decide (warm.h) */
 	for (size_t i = 0; i < count; i++)
 		ranges[i].cold = fmax(cold_share(gpu, warps->before, ranges[i].address), lost);
 }
@@ -438,8 +448,9 @@ int footprint_ranges(const struct gpu *gpu, const struct launch_warps *warps, st
 	if (rc)
 		return rc;
 	*count = merge_ranges(*out, *count);
+	rc = count_traffic(gpu, warps, *out, *count);
 	find_cold(gpu, warps, *out, *count);
-	return count_traffic(gpu, warps, *out, *count);
+	return rc;
 }
 
 /* ---- shares ---- */

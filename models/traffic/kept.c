@@ -1,13 +1,17 @@
 /*
- * What L2 keeps of a launch that asks for x times as much as it surely holds.
+ * What L2 keeps of a launch that asks for more than it surely holds.
  *
- *   h = exp(-(1 - h) x)    each of the (1 - h) x C lines that miss in a launch replaces one of C, any of them
- * Source: random replacement under cyclic access. Least recently used lines would be gone before they are asked for again: h = 0.
- * An H200 (60 MB) that reads N MB again and again finds (Nsight Compute, L2's hits; here with C = 30 MB):
+ * A line is at home in one of P partitions. SMs of other partitions keep a copy in theirs.
  *
- *   N            30    32    34    36    38    40    44    48    52    56    60    64
- *   measured   0.98  0.94  0.85  0.75  0.65  0.60  0.52  0.42  0.25  0.12  0.04  0.01
- *   this       1.00  0.88  0.77  0.69  0.61  0.55  0.44  0.36  0.29  0.24  0.20  0
+ *   lines that one SM asks for:   2 - 1 / P copies of each in the mean, so that L2 holds C = l2_bytes / (2 - 1 / P), 40 MB of an H200's 60.
+ *       An H200 that reads N MB again and again, each line by the same SM, finds (loads that are faster than DRAM's; micro_streams.cu, far)
+ *         N                36    40    44    48    56
+ *         the same SM    1.00  0.94  0.64  0.20  0.00
+ *         another SM     0.98  0.93  0.61  0.11  0.00     of 34 MB a quarter comes from the other partition, 180 cycles later (not modelled)
+ *   lines that several SMs ask for:   P copies, so C = l2_bytes / P.
+ *       h = exp(-(1 - h) N / C)   each of the (1 - h) N lines that miss in a launch replaces one of C, any of them: random replacement under
+ *       cyclic access
+ * Least recently used lines would be gone before they are asked for again, as soon as N is above C.
  */
 #include "models/traffic/kept.h"
 
@@ -23,13 +27,31 @@ uint64_t kept_room(const struct gpu *gpu, uint64_t bytes)
 	return bytes > surely(gpu) && bytes <= gpu->l2_bytes ? gpu->l2_bytes : surely(gpu);
 }
 
-double kept_share(const struct gpu *gpu, uint64_t bytes)
+/* The measurement above, between its values. x: times what L2 holds of lines with one SM each. */
+static double found_alone(double x)
+{
+	static const double at[] = {0.9, 1.0, 1.1, 1.2, 1.4}, found[] = {1, 0.94, 0.64, 0.2, 0};
+	size_t n = sizeof at / sizeof *at, i = 0;
+	if (x <= at[0])
+		return 1;
+	while (i + 1 < n && x > at[i + 1])
+		i++;
+	return i + 1 < n ? found[i] + (found[i + 1] - found[i]) * (x - at[i]) / (at[i + 1] - at[i]) : 0;
+}
+
+static double found_shared(double times)
 {
 	enum { STEPS = 64 }; /* a step divides what is missing by 1 / (h x), more than 1; next to x = 1 the result is not as exact, and 1 */
-	double share = 0, times = surely(gpu) ? (double)bytes / (double)surely(gpu) : INFINITY;
-	if (times <= 1 || bytes > gpu->l2_bytes)
-		return times <= 1;
+	double share = 0;
 	for (int i = 0; i < STEPS; i++)
 		share = exp(-(1 - share) * times);
 	return share;
+}
+
+double kept_share(const struct gpu *gpu, uint64_t bytes, bool shared)
+{
+	double times = surely(gpu) ? (double)bytes / (double)surely(gpu) : INFINITY;
+	if (times <= 1 || bytes > gpu->l2_bytes)
+		return times <= 1;
+	return shared ? found_shared(times) : found_alone((double)bytes / (double)gpu->l2_bytes * (2 - 1.0 / gpu->l2_partitions));
 }

@@ -11,7 +11,7 @@
 
 /* Bytes of L2 that a launch has which asks for so many. */
 uint64_t kept_room(const struct gpu *gpu, uint64_t bytes);
-/* The share of them that it finds there, when it is launched again and again. */
-double kept_share(const struct gpu *gpu, uint64_t bytes);
+/* The share of them that it finds there, when it is launched again and again. shared: groups ask for lines of others. */
+double kept_share(const struct gpu *gpu, uint64_t bytes, bool shared);
 
 #endif
