@@ -75,14 +75,29 @@ static void add_clean(struct gs_buf *b, const char *text, size_t length)
 		gs_buf_add(b, (unsigned char)text[i] < ' ' || text[i] == 0x7f ? "?" : text + i, 1);
 }
 
+/* What follows the namespaces of a name: those of libraries are longer than all that tells their kernels apart. */
+static const char *after_namespaces(const char *name)
+{
+	size_t own = strcspn(name, "<(");
+	const char *from = name;
+	for (size_t i = 0; i + 2 < own; i++)
+		if (name[i] == ':' && name[i + 1] == ':')
+			from = name + i + 2;
+	return from;
+}
+
 void show_name(struct gs_buf *b, const char *name, size_t most)
 {
+	name = strlen(name) <= most ? name : after_namespaces(name);
 	size_t length = strlen(name);
 	if (length <= most) {
 		add_clean(b, name, length);
 		return;
 	}
-	size_t dots = most > 5 ? 3 : 0, head = (most - dots) * 2 / 3, tail = length - (most - dots - head);
+	size_t dots = most > 5 ? 3 : 0, own = strcspn(name, "<("), head = (most - dots) * 2 / 3;
+	if (own < length && own > head) /* its arguments matter less */
+		head = own < most - dots ? own : most - dots;
+	size_t tail = length - (most - dots - head);
 	while (head > 0 && is_continuation(name[head]))
 		head--;
 	while (tail < length && is_continuation(name[tail]))

@@ -14,8 +14,8 @@ const char *show_energy(char cell[SHOW_CELL], double joules); /* "1.23 mJ" */
 /* How much faster or slower something got: "1.25x faster"; "same" within half a percent. */
 const char *show_change(char cell[SHOW_CELL], double before, double after);
 
-/* A name from the user, for a terminal: without control characters, and at most `most` columns. The middle of longer ones is
- * left out. */
+/* A name from the user, for a terminal: without control characters, and at most `most` columns. Longer ones lose their
+ * namespaces, then their middle, but first what follows the name itself. */
 void show_name(struct gs_buf *b, const char *name, size_t most);
 
 /* Columns of the terminal that a descriptor is, at least 60 and at most SHOW_WIDTH; SHOW_WIDTH of anything else. */

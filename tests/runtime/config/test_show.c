@@ -45,6 +45,14 @@ static void names_lose_their_middle_and_control_characters(void)
 	name_is("\303\244\303\244\303\244\303\244\303\244\303\244", 9, "\303\244\303\244...\303\244"); /* letters stay whole */
 }
 
+static void long_names_lose_namespaces_and_arguments_first(void)
+{
+	name_is("a::b::saxpy<float>", 18, "a::b::saxpy<float>");
+	name_is("a::b::saxpy<float>", 12, "saxpy<float>");
+	name_is("cub::detail::DeviceScanKernel<int, long>", 20, "DeviceScanKernel...>");
+	name_is("f<a::b, c::d, e::f>", 11, "f<a::...:f>"); /* these are of its arguments */
+}
+
 static void lines_end_before_column_100(void)
 {
 	struct gs_buf text = {0}, out = {0};
@@ -87,6 +95,7 @@ void add_show_tests(void)
 	CU_ADD_TEST(s, numbers_have_three_digits_and_a_unit);
 	CU_ADD_TEST(s, changes_say_their_direction);
 	CU_ADD_TEST(s, names_lose_their_middle_and_control_characters);
+	CU_ADD_TEST(s, long_names_lose_namespaces_and_arguments_first);
 	CU_ADD_TEST(s, lines_end_before_column_100);
 	CU_ADD_TEST(s, numbers_keep_their_units);
 }
