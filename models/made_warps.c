@@ -66,10 +66,24 @@ static int from_code(const struct gpu *gpu, const struct launch_profile *launch,
 	return result;
 }
 
+/* Drivers take launches of no work-items. */
+static bool has_warps(const struct launch_profile *launch)
+{
+	uint64_t items = 1;
+	for (int d = 0; d < 3; d++) {
+		if (!launch->groups[d] || !launch->local[d] || launch->local[d] > UINT32_MAX / items)
+			return false;
+		items *= launch->local[d];
+	}
+	return true;
+}
+
 int made_warps_new(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                    struct made_warps **out, struct gs_error *err)
 {
 	bool traced = launch->trace && launch->trace->group_count;
+	if (!has_warps(launch))
+		return -EINVAL;
 	struct made_warps *m = calloc(1, sizeof *m);
 	if (!m)
 		return -ENOMEM;

@@ -206,9 +206,10 @@ static int list_kernels(const struct explain *e, const char *target, bool *done,
 	if (result)
 		return result;
 	*done = list.count > 1 || (list.count && !list.kernels[0].ptx);
-	if (*done)
+	if (*done) {
 		explain_list_text(e, &list, &out);
-	fwrite(out.data, 1, out.len, stdout);
+		fwrite(out.data, 1, out.len, stdout);
+	}
 	gs_buf_free(&out);
 	explain_list_free(&list);
 	return 0;

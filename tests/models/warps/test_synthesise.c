@@ -360,6 +360,14 @@ static void a_launch_that_cannot_be_modelled_says_why(void)
 	launch.local[0] = 64;
 	CU_ASSERT_EQUAL(model_launch(&gpu, &launch, &options, &e, &err), 0);
 	CU_ASSERT_STRING_EQUAL(err.text, "");
+	/* One of no work-items takes no time, and has no warps to be tried with. */
+	struct made_warps *made = NULL;
+	launch.groups[0] = 0;
+	CU_ASSERT_EQUAL(model_launch(&gpu, &launch, &options, &e, &err), 0);
+	CU_ASSERT_EQUAL(e.warps, 0);
+	CU_ASSERT_EQUAL(made_warps_new(&gpu, &launch, &options, &made, &err), -EINVAL);
+	CU_ASSERT_PTR_NULL(made);
+	launch.groups[0] = 1;
 	gpu.warp_size = 128;
 	CU_ASSERT_EQUAL(model_launch(&gpu, &launch, &options, &e, &err), -EINVAL);
 	CU_ASSERT_STRING_EQUAL(err.text, "its warps have 128 lanes; at most 64 can be modelled");
