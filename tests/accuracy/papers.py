@@ -24,8 +24,8 @@ GATSIM = {
 }
 # PPT, Section 5.2: how much faster than a K6000 the projected Pascal is; gpusim's ratio; gpusim's ms on M2090, K40, K6000 and that Pascal.
 PPT = {
-    "sgemm": (2.5, 1.13, (4.141, 3.324, 2.872, 2.537)),
-    "stencil": (1.5, 1.07, (14.25, 16.98, 12.82, 11.96)),
+    "sgemm": (2.5, 1.05, (4.116, 3.481, 2.769, 2.628)),
+    "stencil": (1.5, 1.06, (14.11, 14.42, 12.46, 11.75)),
     "opt_stencil": (2.5, 1.52, (11.95, 6.859, 6.668, 4.377)),
 }
 PASCAL = ("k6000 --sm 16 --clock-mhz 900 --fp32-lanes 256 --fp64-lanes 128 --dram-gbps 1000 --dram-channels 12 --link-gbps 78.75").split()
