@@ -14,11 +14,6 @@
 
 enum { USUAL_THREADS = 256 };
 
-static int out_of_memory(struct gs_error *err)
-{
-	return gs_fail(err, ENOMEM, "out of memory");
-}
-
 static struct explain_listed *add_kernel(struct explain_list *l, const char *name)
 {
 	struct explain_listed *more = realloc(l->kernels, (l->count + 1) * sizeof *more);
@@ -72,7 +67,7 @@ static int list_code(const struct fatbin *part, uint32_t arch, struct explain_li
 			k->private_bytes = c.codes[i].stack_bytes;
 			k->arch = c.arch;
 		}
-		result = c.codes[i].kernel && !k ? out_of_memory(err) : 0;
+		result = c.codes[i].kernel && !k ? gs_fail(err, ENOMEM, "out of memory") : 0;
 	}
 	if (readable)
 		cubin_free(&c);
