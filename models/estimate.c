@@ -367,7 +367,7 @@ static int run_machine(const struct gpu *gpu, const struct launch_profile *launc
 	if (!machine_has(warps->code)) {
 		int result = run_model(gpu, launch, warps, options, out, err);
 		out->machine_instructions = out->warp_instructions;
-		if (!result && warps->code->assembled == CODE_OF_TRACE)
+		if (!result && warps->code->origin == CODE_OF_TRACE)
 			result = machine_share_pipes(warps, out->by_pipe);
 		return result;
 	}

@@ -319,7 +319,7 @@ int assembled_emit(const struct assembled_kernel *k, struct kernel_code *code, s
 	add_groups(&e);
 	add_blocks(&e);
 	c.machine_origin_count = c.machine_count;
-	c.assembled = CODE_ASSEMBLED;
+	c.origin = CODE_ASSEMBLED;
 	free_machine(code);
 	*code = c;
 	return 0;

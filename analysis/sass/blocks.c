@@ -398,7 +398,7 @@ int observed_finish(struct observed_code *c, uint32_t registers, uint32_t step, 
 	if (!result)
 		fill_code(&m, registers);
 	if (!result)
-		m.code->assembled = step ? CODE_OF_TRACE : CODE_SELECTED;
+		m.code->origin = step ? CODE_OF_TRACE : CODE_SELECTED;
 	free(m.by_place);
 	free(m.in);
 	free(m.out);

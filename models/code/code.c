@@ -35,7 +35,7 @@ enum { ARRAY_COUNT = 0 CODE_ARRAYS(COUNT_ARRAY) };
 /* What stands in front of the arrays. `size` differs for another layout. */
 struct code_header {
 	uint32_t magic, size;
-	uint32_t instructions, registers, shared_bytes, local_bytes, counter_count, site_count, assembled;
+	uint32_t instructions, registers, shared_bytes, local_bytes, counter_count, site_count, origin;
 	uint32_t counts[ARRAY_COUNT];
 };
 enum { CODE_MAGIC = 0x32435347 }; /* GSC2 */
@@ -69,7 +69,7 @@ void code_write(const struct kernel_code *code, struct gs_buf *out)
 	struct code_header header = {
 		.magic = CODE_MAGIC, .size = layout_size(), .instructions = code->instructions, .registers = code->registers,
 		.shared_bytes = code->shared_bytes, .local_bytes = code->local_bytes, .counter_count = code->counter_count,
-		.site_count = code->site_count, .assembled = code->assembled,
+		.site_count = code->site_count, .origin = code->origin,
 	};
 	size_t i = 0;
 #define PUT_COUNT(type, array, count) header.counts[i++] = code->count;
@@ -296,7 +296,7 @@ static bool fill(struct kernel_code *c, const struct code_header *header, const 
 	c->local_bytes = header->local_bytes;
 	c->counter_count = header->counter_count;
 	c->site_count = header->site_count;
-	c->assembled = header->assembled;
+	c->origin = header->origin;
 #define TAKE_ARRAY(type, array, count)                                                                                 \
 	c->count = header->counts[i++];                                                                                \
 	c->array = copy_array(&at, c->count, sizeof(type));                                                                  \

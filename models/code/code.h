@@ -205,7 +205,7 @@ struct kernel_code {
 	uint32_t local_bytes;  /* private arrays and spills, per thread */
 	uint32_t counter_count; /* source counters: the terms' lower indices; source blocks come first among them */
 	uint32_t site_count;    /* of the source's sites, which instructions name */
-	uint32_t assembled;     /* enum code_origin: whether `machine`, or, where there is none, `code`, is what an assembler made */
+	uint32_t origin;        /* enum code_origin: who made `machine`, or, where there is none, `code` */
 
 	struct code_instruction *code;
 	uint16_t *operands;
@@ -243,7 +243,7 @@ bool code_accesses_memory(const struct code_instruction *instruction);
 /* Whether instructions have an assembler's control fields. */
 static inline bool code_has_control(const struct kernel_code *code)
 {
-	return code->assembled == CODE_ASSEMBLED || code->assembled == CODE_OF_PROGRAM;
+	return code->origin == CODE_ASSEMBLED || code->origin == CODE_OF_PROGRAM;
 }
 /* Of an asynchronous copy, or of a commit: the registers of groups from its first one on. Of others 0. */
 uint32_t code_copy_groups(const struct kernel_code *code, const struct code_instruction *instruction);

@@ -48,7 +48,7 @@ static bool falls_through(const struct kernel_code *c, uint32_t from, int32_t to
 static bool goes_first(const struct kernel_code *c, uint32_t from, int32_t to)
 {
 	const struct code_block *b = &c->blocks[from];
-	for (uint32_t e = b->first_edge; e < b->first_edge + b->edge_count && c->assembled == CODE_OF_TRACE; e++)
+	for (uint32_t e = b->first_edge; e < b->first_edge + b->edge_count && c->origin == CODE_OF_TRACE; e++)
 		if (c->edges[e].to == to)
 			return c->edges[e].taken;
 	return !falls_through(c, from, to);

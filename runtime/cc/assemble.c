@@ -169,7 +169,7 @@ static int apply_own(const struct machine_kernel *k, struct kernel_code *code, s
 		own.lines = k->sass->lines;
 	int result = assembled_apply(k->function, k->own_cubin, &own, code, why);
 	if (!result)
-		code->assembled = CODE_OF_PROGRAM;
+		code->origin = CODE_OF_PROGRAM;
 	return result;
 }
 

@@ -442,7 +442,7 @@ static void take_like(const struct simulation *sim, struct artifact *a, const st
 	}
 	for (size_t i = 0; i < a->kernel_count; i++) {
 		struct artifact_kernel *k = &a->kernels[i];
-		if (strstr(sim->archs[arch], ":machine:") && k->code[arch] && !k->code[arch]->assembled && !k->selected[arch])
+		if (strstr(sim->archs[arch], ":machine:") && k->code[arch] && k->code[arch]->origin == CODE_SELECTED && !k->selected[arch])
 			k->selected[arch] = strdup("the profile was recorded without GPUSIM_CODE=machine");
 	}
 }

@@ -139,7 +139,7 @@ static void take_code(struct target_stats *s, const struct launch_result *r, siz
 	const struct artifact_kernel *facts = r->launch->facts;
 	unsigned arch = r->sim->targets[target].arch;
 	const struct kernel_code *code = facts->code[arch];
-	s->code = !code->machine_block_count ? "ptx" : code->assembled == CODE_OF_PROGRAM ? "program" : code->assembled ? "machine" : "selected";
+	s->code = !code->machine_block_count ? "ptx" : code->origin == CODE_OF_PROGRAM ? "program" : code->origin != CODE_SELECTED ? "machine" : "selected";
 	if (facts->selected[arch] && !s->selected)
 		s->selected = strdup(facts->selected[arch]);
 }

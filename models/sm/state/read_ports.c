@@ -211,7 +211,7 @@ static int find_ports(struct ports *p, struct read_ports *out)
 	if (!rc) {
 		memset(p->bank_of, READ_PORT_NONE, registers);
 		/* The assembler has chosen. */
-		for (uint32_t r = 0; r < code->register_count && code->assembled; r++)
+		for (uint32_t r = 0; r < code->register_count && code->origin != CODE_SELECTED; r++)
 			p->bank_of[r] = (uint8_t)(code->register_table[r].number % p->banks);
 		find_parameters(p);
 		find_crossing(p);

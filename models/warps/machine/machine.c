@@ -77,7 +77,7 @@ void machine_view(const struct kernel_code *c, struct code_block *blocks, struct
 static void find_places(const struct kernel_code *c, struct machine_store *s, uint32_t *ranks, uint32_t *owners)
 {
 	uint32_t count = 0;
-	s->reordered = c->assembled;
+	s->reordered = c->origin != CODE_SELECTED;
 	for (uint32_t b = 0; b < c->block_count; b++)
 		for (uint32_t i = c->blocks[b].first; i < c->blocks[b].first + c->blocks[b].count; i++)
 			if (code_has_accesses(c->code[i].class)) {

@@ -252,7 +252,7 @@ static void write_path(struct machine_writer *w)
 				write_accesses(w, at, first);
 		}
 		first += w->s->block_accesses[block];
-		if (c->assembled)
+		if (c->origin != CODE_SELECTED)
 			run = write_parted(w, at, last, run);
 	}
 	if (w->now)
@@ -353,7 +353,7 @@ int machine_write_path(const struct launch_warps *in, struct machine_store *s, u
 	struct written *to = &s->written[p];
 	size_t accesses = most_accesses(s, path);
 	struct machine_writer w = {.in = in, .s = s, .path = path, .to = to, .entered = UINT32_MAX, .executions = s->executions};
-	to->blocks = calloc((in->code->assembled ? 5 : 1) * path->block_count + 2, sizeof *to->blocks); /* with entries of loops, and write_parted */
+	to->blocks = calloc((in->code->origin != CODE_SELECTED ? 5 : 1) * path->block_count + 2, sizeof *to->blocks); /* with entries of loops, and write_parted */
 	to->accesses = path->accesses ? calloc(accesses + 1, sizeof *to->accesses) : NULL;
 	to->waits = path->waits ? calloc(accesses + 1, sizeof *to->waits) : NULL;
 	to->first = path->requests ? calloc(accesses + 2, sizeof *to->first) : NULL;

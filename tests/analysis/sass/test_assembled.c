@@ -82,7 +82,7 @@ static void blocks_are_those_of_the_ptx(void)
 	struct assembled_case c;
 	make_case("walk", &c);
 	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "walk"), c.code, &error), 0);
-	CU_ASSERT_EQUAL(c.code->assembled, 1);
+	CU_ASSERT_EQUAL(c.code->origin, CODE_ASSEMBLED);
 	CU_ASSERT_EQUAL(c.code->registers, 10);
 	CU_ASSERT_EQUAL(c.code->machine_count, 23);
 	CU_ASSERT_EQUAL_FATAL(c.code->machine_block_count, 5);
@@ -148,7 +148,7 @@ static void machine_code_is_kept(void)
 	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "walk"), c.code, &error), 0);
 	code_write(c.code, &bytes);
 	CU_ASSERT_EQUAL_FATAL(code_read(bytes.data, bytes.len, &again, &error), 0);
-	CU_ASSERT_EQUAL(again->assembled, 1);
+	CU_ASSERT_EQUAL(again->origin, CODE_ASSEMBLED);
 	CU_ASSERT_EQUAL(again->machine_count, 23);
 	CU_ASSERT_EQUAL(again->machine[again->machine_blocks[1].first + 5].stall, 13);
 	code_free(again);
@@ -343,7 +343,7 @@ static void what_does_not_fit_stays_selected(void)
 	*error.text = 0;
 	/* Code of another kernel has lines that are others'. */
 	CU_ASSERT_EQUAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "empty"), c.code, &error), -ENOTSUP);
-	CU_ASSERT_TRUE(c.code->machine_count == count && c.code->registers == registers && !c.code->assembled);
+	CU_ASSERT_TRUE(c.code->machine_count == count && c.code->registers == registers && c.code->origin == CODE_SELECTED);
 	free_case(&c);
 }
 

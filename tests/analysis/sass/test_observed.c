@@ -168,7 +168,7 @@ static void places(void)
 	observed_end(c, &w);
 	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, 16, &code, &err), 0);
 	write_and_read(code);
-	CU_ASSERT_EQUAL(code->assembled, CODE_OF_TRACE);
+	CU_ASSERT_EQUAL(code->origin, CODE_OF_TRACE);
 	CU_ASSERT_EQUAL_FATAL(code->code_count, 7);
 	CU_ASSERT_EQUAL(code->instructions, 4);
 	CU_ASSERT_EQUAL(code->block_count, 2);

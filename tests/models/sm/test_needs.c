@@ -22,7 +22,7 @@ static uint64_t cycles_between(const struct event *events, int count, enum code_
 {
 	static struct scene s;
 	scene_start(&s, "h200", "fetch_width=16,instruction_buffer_entries=16");
-	s.code.code.assembled = origin;
+	s.code.code.origin = origin;
 	for (int i = 0; i < count; i++) {
 		bool memory = events[i].class == CODE_load;
 		struct code_instruction *in = memory ? build_memory(&s.code, CODE_load, SPACE_shared, events[i].operands)

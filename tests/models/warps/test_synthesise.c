@@ -172,9 +172,9 @@ static void divergent_arms_run_one_after_the_other(void)
 	/* A trace has shown that the other arm comes first. */
 	make_code(4, (struct way[]){{0, 2, 0, 1}, {0, 1, 1, 1}, {1, 3, 1, 1}, {2, 3, 0, 1}, {3, -1, 1, 1}}, 5);
 	blocks[0].join = blocks[1].join = blocks[2].join = 3;
-	code.assembled = CODE_OF_TRACE;
+	code.origin = CODE_OF_TRACE;
 	check_replay(paths, 3, "0:7 1:2 2:5 3:7 ");
-	code.assembled = CODE_SELECTED;
+	code.origin = CODE_SELECTED;
 }
 
 /* A branch in an arm: 0 -> 1 -> (2 | 3) -> 4, or 0 -> 5; 4 and 5 meet at 6. The inner join comes first. */

@@ -47,7 +47,7 @@ static const char *size_suffix(unsigned bytes)
 static bool is_far(const struct kernel_code *view, const struct code_instruction *in)
 {
 	bool global = in->space == SPACE_global || in->space == SPACE_generic;
-	return global && (view->assembled || !in->reads || view->register_table[view->operands[in->first_operand + in->writes]].words == 2);
+	return global && (view->origin != CODE_SELECTED || !in->reads || view->register_table[view->operands[in->first_operand + in->writes]].words == 2);
 }
 
 static void set_name(struct export_instruction *e, const struct kernel_code *view, const struct code_instruction *in, const char *ptx, unsigned arch)
@@ -66,7 +66,7 @@ static void set_name(struct export_instruction *e, const struct kernel_code *vie
 	if (in->class == CODE_tensor_fp64 && arch < 80) /* their tables have no DMMA */
 		name = "DFMA";
 	/* An assembler's instruction has its own name. Lanes exit at the end of a block (place_instructions). */
-	bool own = view->assembled && strcmp(ptx, "EXIT") && export_opcode_is_known(ptx, arch);
+	bool own = view->origin != CODE_SELECTED && strcmp(ptx, "EXIT") && export_opcode_is_known(ptx, arch);
 	snprintf(e->opcode, sizeof e->opcode, "%s%s%s%s%s", own ? ptx : name ? name : "NOP", access && is_far(view, in) ? ".E" : "",
 	         in->class == CODE_atomic && !own ? export_atomic_suffix(ptx) : "",
 	         access ? size_suffix(in->bytes) : "", in->class == CODE_load && strstr(ptx, ".global.nc") ? ".CONSTANT" : "");
@@ -111,7 +111,7 @@ static void set_assembled(struct export_instruction *e, const struct kernel_code
 static void set_registers(struct export_instruction *e, const struct kernel_code *view, const struct code_instruction *in, const int32_t *numbers)
 {
 	const uint16_t *operands = view->operands + in->first_operand, *reads = operands + in->writes;
-	if (view->assembled) {
+	if (view->origin != CODE_SELECTED) {
 		set_assembled(e, view, in);
 		return;
 	}
