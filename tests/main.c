@@ -2,9 +2,11 @@
  * repository, GPUSIM_TEST_CC the gpusim-cc to test. */
 #include "tests/tests.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 uint32_t next_random(uint32_t *state)
 {
@@ -12,15 +14,42 @@ uint32_t next_random(uint32_t *state)
 	return *state >> 8;
 }
 
-const char *test_folder(void)
+static void make_folder(char *folder)
 {
-	static char folder[4096];
-	const char *base = getenv("TMPDIR");
-	snprintf(folder, sizeof folder, "%s/gpusim-test.XXXXXX", base ? base : "/tmp");
 	if (!mkdtemp(folder)) {
 		perror(folder);
 		exit(1);
 	}
+}
+
+static char all_folders[2048]; /* of this run; "" until a test asks for one */
+static pid_t folders_of;
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st, (void)kind, (void)at;
+	return remove(path);
+}
+
+/* A child that ends must leave its parent's folders alone. */
+static void remove_folders(void)
+{
+	if (folders_of == getpid())
+		nftw(all_folders, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *test_folder(void)
+{
+	static char folder[4096];
+	if (!all_folders[0]) {
+		const char *base = getenv("TMPDIR");
+		snprintf(all_folders, sizeof all_folders, "%s/gpusim-test.XXXXXX", base ? base : "/tmp");
+		make_folder(all_folders);
+		folders_of = getpid();
+		atexit(remove_folders);
+	}
+	snprintf(folder, sizeof folder, "%s/XXXXXX", all_folders);
+	make_folder(folder);
 	return folder;
 }
 

@@ -24,7 +24,7 @@ TEST_SUITES(X)
 /* The next pseudo-random number of 24 bits. The same *state gives the same number. */
 uint32_t next_random(uint32_t *state);
 
-/* A new folder under $TMPDIR for a test's files. tests/run.sh removes it. */
+/* A new folder under $TMPDIR for a test's files, which goes when the tests are done. */
 const char *test_folder(void);
 
 #endif
