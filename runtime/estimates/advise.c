@@ -113,8 +113,11 @@ static double least_on(const struct estimate_job *job)
 	return fewer ? LEAST_ON : 0;
 }
 
-/* A trial with more groups than the launch has: they fill all SMs, and a few of these stand for all. It is not ended early, since the first groups
- * of a full GPU wait less than the later ones. Not where everything is tried in full. */
+/* Steps after which a trial with more groups ends. Full SMs take several times as long for a step as the few groups of the launch: on an H200, the
+ * correlation of kernels/shapes (long) took 2.7 s until its rate was stable, and 1.2 s with this bound. Both promise 99%. */
+#define LARGER_STEPS 1e6
+
+/* A trial with more groups than the launch has: they fill all SMs, and a few of these stand for all. Not where everything is tried in full. */
 static bool is_larger(const struct advising *a, const struct advice_trial *t)
 {
 	return t->work > 1 && least_on(a->job) > 0 && most_steps(a->job) > 0;
@@ -126,19 +129,24 @@ static double share_of(const struct advising *a, const struct advice_trial *t)
 	return is_larger(a, t) ? LEAST_ON : a->on;
 }
 
+/* Steps of a trial with more groups that is not ended. */
+static double larger_steps(const struct advising *a, const struct advice_trial *t)
+{
+	static const double most = 2e6; /* after which full SMs have a stable rate: of the rows and the gather of kernels/shapes 1.9e6 */
+	return fmin(t->work * steps_of(&a->job->estimate) * LEAST_ON, most);
+}
+
 /* What it takes, relative to the launch. */
 static double cost_of(const struct advising *a, const struct advice_trial *t)
 {
-	static const double most = 2e6; /* steps, after which full SMs have a stable rate: of the rows and the gather of kernels/shapes 1.9e6 */
-	const struct estimate *e = &a->job->estimate;
-	return is_larger(a, t) ? fmin(t->work * steps_of(e) * LEAST_ON, most) / fmax(work_of(e), 1) : t->work;
+	return is_larger(a, t) ? fmin(larger_steps(a, t), LARGER_STEPS) / fmax(work_of(&a->job->estimate), 1) : t->work;
 }
 
-/* It would take longer than the estimate that it is about, and some tenths of a second: it is not made. */
+/* It would take longer than the estimate that it is about, and some tenths of a second, or it would be far from a stable rate: it is not made. */
 static bool is_dear(const struct advising *a, const struct advice_trial *t)
 {
 	static const double longer = 1.1, least = 1e6; /* least: steps */
-	return is_larger(a, t) && cost_of(a, t) > fmax(longer, least / fmax(work_of(&a->job->estimate), 1));
+	return is_larger(a, t) && larger_steps(a, t) > fmax(longer * work_of(&a->job->estimate), least);
 }
 
 /* Trials are kept beside the estimates of the kernel. */
@@ -174,7 +182,7 @@ static int time_trial(const struct advising *a, const struct advice_trial *t, st
 	options.change = t->change.kind == CHANGE_none ? NULL : &t->change;
 	options.most_groups = a->part;
 	options.share = share_of(a, t);
-	options.most_steps = a->part || is_larger(a, t) ? 0 : most_steps(job);
+	options.most_steps = is_larger(a, t) ? LARGER_STEPS : a->part ? 0 : most_steps(job);
 	int result = job_model(job, gpu, &options, out);
 	if (results && !result)
 		results_keep(results, key, job->profile.code, out, NULL);
