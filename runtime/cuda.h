@@ -109,6 +109,8 @@ enum cuda_fault {
 	CUDA_FAULT_STACK = EOVERFLOW,    /* calls are too deep */
 	CUDA_FAULT_DEADLOCK = EDEADLK,   /* a barrier that can never open */
 	CUDA_FAULT_BAD_TARGET = EFAULT,  /* an indirect call or branch leads nowhere */
+	CUDA_FAULT_ADDRESS = ENXIO,      /* memory is accessed where there is none */
+	CUDA_FAULT_MISALIGNED = EDOM,    /* an address is no multiple of what an access needs */
 };
 
 /* A place in a stream: it has happened when all commands before it have ended. Counted references. */

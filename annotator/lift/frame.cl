@@ -132,6 +132,21 @@ static uint gs_fault(__global struct gs_launch *launch, ulong group, uint kind, 
 	f->words[3] = d;
 	return 0;
 }
+/* The guard returns twice where an access fails: its caller then ends, and so do all that it called. It has nothing else to do, so that the compiler
+ * need not know. */
+#ifdef __GPUSIM_NATIVE
+uint gs_guard(__global struct gs_launch *launch) __asm__(GS_NATIVE "guard");
+void gs_guard_end(void) __asm__(GS_NATIVE "guard_end");
+#define GS_GUARD(launch) gs_guard(launch)
+#define GS_GUARD_END gs_guard_end();
+#else
+#define GS_GUARD(launch) 0
+#define GS_GUARD_END
+#endif
+static uint gs_failed(__global struct gs_launch *launch)
+{
+	return launch->fault && *(volatile __global uint *)launch->fault;
+}
 #define GS_FAULT(kind, line, a, b, c, d) { gs_fault(launch, g->number, kind, line, a, b, c, d, never); goto FAULTED; }
 
 static uint gs_take_slot(__global struct gs_launch *launch, ulong first)
@@ -149,9 +164,8 @@ static uint gs_cluster_size(__global struct gs_launch *launch, uint d)
 /* A group's number and sizes, and where it is in its slot. 0: another group has found a fault. */
 static uint gs_begin(__global struct gs_launch *launch, __private struct gs_group *g, ulong at, ulong warp_bytes, ulong local_bytes, ulong shared_bytes)
 {
-	__global uint *fault = (__global uint *)launch->fault;
 	__global uint *order = (__global uint *)launch->order;
-	if (fault && *fault)
+	if (gs_failed(launch))
 		return 0;
 	g->number = order ? order[at] : launch->first + at;
 	g->nctaid_x = (uint)launch->grid[0];

@@ -533,8 +533,9 @@ static void write_pass(struct kernel_writer *w)
 	              "if (!gs_can_run(g, s, %u)) continue;\nran = 1;\ngs_run_%s(launch, g, s, w, never);\n"
 	              "if (s->status == GS_ENDED) { g->live_warps--;%s }\nfault = s->status == GS_FAULTED;\n}\n"
 	              "if (!ran && !gs_open_late(g, %u, %u)%s) {\n"
-	              "gs_fault(launch, g->number, GS_LIFTED_DEADLOCK, 0, 0, 0, 0, 0, never);\nfault = 1;\n}\n",
-	              p->entries_at, p->kernel->name, p->waits ? " gs_cluster_leave(launch, g, s);" : "", p->warp_bytes, p->entries_at, p->meets ? " && !gs_give_up(g, GS_MEETINGS)" : "");
+	              "gs_fault(launch, g->number, GS_LIFTED_DEADLOCK, 0, 0, 0, 0, 0, never);\nfault = 1;\n}\n%s",
+	              p->entries_at, p->kernel->name, p->waits ? " gs_cluster_leave(launch, g, s);" : "", p->warp_bytes, p->entries_at, p->meets ? " && !gs_give_up(g, GS_MEETINGS)" : "",
+	              p->waits ? "fault |= gs_failed(launch);\n" : ""); /* the group that is waited for may have ended */
 }
 
 /* The group `at` in its slot: its memory, its counters, its warps. `otherwise` is what to do where none is to run any more. */
@@ -564,7 +565,7 @@ static void write_together(struct kernel_writer *w)
 	gs_buf_puts(w->out, "return 0;\n}\n");
 }
 
-/* A function that runs groups, and the kernel that calls it: POCL compiles what is in a kernel itself three times. */
+/* A function that runs groups, one with its guard, and the kernel that calls it: POCL compiles what is in a kernel itself three times. */
 static void write_group(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
@@ -583,9 +584,11 @@ static void write_group(struct kernel_writer *w)
 	write_pass(w);
 	gs_buf_printf(w->out, "}\n%s}\ngs_release(launch, g);\nreturn 0;\n}\n", w->form == LIFT_TRACING ? "GS_TRACE_END\n" : "");
 	gs_buf_printf(w->out,
+	              "static uint gs_guarded_%s(__global struct gs_launch *launch, ulong item, uint never)\n{\nGS_APART(never)\n"
+	              "if (GS_GUARD(launch)) return 0;\ngs_groups_%s(launch, item, never);\nGS_GUARD_END\nreturn 0;\n}\n"
 	              "__kernel void %s(ulong address)\n{\n__global struct gs_launch *launch = (__global struct gs_launch *)address;\n"
-	              "gs_groups_%s(launch, get_global_id(0), (uint)(launch->slots >> 40));\n}\n",
-	              name, p->kernel->name);
+	              "gs_guarded_%s(launch, get_global_id(0), (uint)(launch->slots >> 40));\n}\n",
+	              p->kernel->name, p->kernel->name, name, p->kernel->name);
 }
 
 int write_kernel(const struct kernel_plan *p, enum lift_form form, struct gs_buf *out, struct gs_error *err)

@@ -39,6 +39,10 @@ static int fault_error(int result)
 		return cudaErrorHardwareStackError;
 	case CUDA_FAULT_BAD_TARGET:
 		return cudaErrorInvalidPc;
+	case CUDA_FAULT_ADDRESS:
+		return cudaErrorIllegalAddress;
+	case CUDA_FAULT_MISALIGNED:
+		return cudaErrorMisalignedAddress;
 	default:
 		return 0;
 	}

@@ -89,7 +89,10 @@ enum lifted_fault_kind {
 	LIFTED_DEADLOCK,   /* all warps of a group wait, and no barrier can ever open */
 	LIFTED_BAD_TARGET, /* an indirect call or branch leads nowhere */
 	LIFTED_ELSEWHERE,  /* a shuffle reads lanes that it names, but that never come to such a shuffle */
+	LIFTED_ADDRESS,    /* memory was accessed where there is none; words: the address, 1 if it is known */
+	LIFTED_MISALIGNED, /* an address is no multiple of what an access needs */
 };
+#define LIFTED_ANY_GROUP UINT64_MAX /* of the last two: the group is not known */
 struct lifted_fault {
 	uint32_t kind, line; /* line of the PTX */
 	uint64_t group, words[4];

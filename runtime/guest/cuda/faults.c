@@ -2,6 +2,7 @@
 
 #include "runtime/config/log.h"
 #include "runtime/cuda.h"
+#include "runtime/guest/support/guard.h"
 #include "runtime/process/signals.h"
 
 #include <dlfcn.h>
@@ -68,11 +69,18 @@ void fault_note(const struct lifted_fault *f, const char *kernel, const uint64_t
 		[LIFTED_DEADLOCK] = {CUDA_FAULT_DEADLOCK, "waits at a barrier that can never open"},
 		[LIFTED_BAD_TARGET] = {CUDA_FAULT_BAD_TARGET, "calls or branches to something that is no function or label"},
 		[LIFTED_ELSEWHERE] = {CUDA_FAULT_DEADLOCK, "shuffles with lanes that never come to a shuffle of the same kind and mask"},
+		[LIFTED_ADDRESS] = {CUDA_FAULT_ADDRESS, "accessed memory where there is none"},
+		[LIFTED_MISALIGNED] = {CUDA_FAULT_MISALIGNED, "accessed memory at an address that is no multiple of what the access needs"},
 	};
 	struct gs_error text;
 	if (f->kind == LIFTED_NO_FAULT || f->kind >= GS_ARRAY_LEN(kinds))
 		return;
-	gs_fail(&text, 0, "kernel %s %s (block %llu, line %u of its PTX)", kernel, kinds[f->kind].what, (unsigned long long)f->group, f->line);
+	if (f->group != LIFTED_ANY_GROUP)
+		gs_fail(&text, 0, "kernel %s %s (block %llu, line %u of its PTX)", kernel, kinds[f->kind].what, (unsigned long long)f->group, f->line);
+	else if (f->words[1])
+		gs_fail(&text, 0, "kernel %s %s, at 0x%llx", kernel, kinds[f->kind].what, (unsigned long long)f->words[0]);
+	else
+		gs_fail(&text, 0, "kernel %s %s", kernel, kinds[f->kind].what);
 	if (f->kind == LIFTED_ASSERT)
 		say_assertion(f, grid);
 	if (keep(kinds[f->kind].code, text.text) && f->kind != LIFTED_ASSERT)
@@ -89,26 +97,40 @@ void fault_of_driver(const char *kernel, int code)
 
 /* ---- memory that does not exist ---- */
 
+static const int watched[] = {SIGSEGV, SIGBUS};
+static struct sigaction before[GS_ARRAY_LEN(watched)]; /* what the application has set; under the lock, but for handlers */
 static atomic_uint running;
 static _Atomic(const char *) latest; /* the name of the kernel that was launched last */
-static pthread_once_t watched = PTHREAD_ONCE_INIT;
 
-/* There is no way out of a kernel: its thread is the driver's. */
-static void on_fault(int sig, siginfo_t *info, void *context)
+/* A kernel without a guard has no way out: its thread is the driver's. */
+static void say_kernel(const siginfo_t *info)
 {
 	char line[512];
 	const char *kernel = latest;
-	(void)context;
-	if (running && kernel) {
-		/* of an address with too many bits, the processor does not say which it was */
-		const char *what = info->si_code == SI_KERNEL ? "an address was accessed that no memory can have" : "memory was accessed where there is none, at ";
-		int length = snprintf(line, sizeof line, "gpusim: error: while kernel %.300s ran, %s", kernel, what);
-		if (info->si_code != SI_KERNEL)
-			length += snprintf(line + length, sizeof line - (size_t)length, "%p", info->si_addr);
-		length += snprintf(line + length, sizeof line - (size_t)length, "\n");
-		log_raw(line, (size_t)length);
-	}
-	signals_end(sig);
+	if (!running || !kernel || guard_in_use())
+		return;
+	/* of an address with too many bits, the processor does not say which it was */
+	const char *what = info->si_code == SI_KERNEL ? "an address was accessed that no memory can have" : "memory was accessed where there is none, at ";
+	int length = snprintf(line, sizeof line, "gpusim: error: while kernel %.300s ran, %s", kernel, what);
+	if (info->si_code != SI_KERNEL)
+		length += snprintf(line + length, sizeof line - (size_t)length, "%p", info->si_addr);
+	length += snprintf(line + length, sizeof line - (size_t)length, "\n");
+	log_raw(line, (size_t)length);
+}
+
+/* What is not a kernel's is the application's. */
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+	if (guard_leave(sig, info, context))
+		return;
+	const struct sigaction *a = &before[sig == watched[0] ? 0 : 1];
+	say_kernel(info);
+	if (a->sa_flags & SA_SIGINFO)
+		a->sa_sigaction(sig, info, context);
+	else if (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN)
+		a->sa_handler(sig);
+	else
+		signals_end(sig);
 }
 
 /* LLVM, with which a driver builds kernels in this process, sets handlers that remove its files and say nothing. */
@@ -122,20 +144,24 @@ static bool is_of_compiler(const struct sigaction *a)
 	return strstr(name, "LLVM") || strstr(name, "pocl") || strstr(name, "clang");
 }
 
-/* A handler of the application's stays. */
-static void watch(void)
+/* Our handler comes before that of the application, which may have been set since the last launch. */
+static void watch(size_t i)
 {
-	static const int signals[] = {SIGSEGV, SIGBUS};
-	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER}, before;
+	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK}, now;
 	sigemptyset(&ours.sa_mask);
-	for (size_t i = 0; i < GS_ARRAY_LEN(signals); i++)
-		if (!sigaction(signals[i], NULL, &before) && (before.sa_handler == SIG_DFL || is_of_compiler(&before)))
-			sigaction(signals[i], &ours, NULL);
+	if (sigaction(watched[i], NULL, &now) || (now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_fault))
+		return;
+	if (!is_of_compiler(&now))
+		before[i] = now;
+	sigaction(watched[i], &ours, NULL);
 }
 
 void fault_watch(const char *kernel)
 {
-	pthread_once(&watched, watch);
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < GS_ARRAY_LEN(watched); i++)
+		watch(i);
+	pthread_mutex_unlock(&lock);
 	latest = kernel;
 	running++;
 }

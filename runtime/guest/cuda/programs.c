@@ -30,7 +30,7 @@ static cl_program build(const struct cuda_module *m, bool traces, long kernel, s
 	struct gs_buf options = {0};
 	cl_program p = NULL;
 	gs_buf_puts(&options, a->host_options[0]);
-	if (traces)
+	if (native_traces(d->device))
 		gs_buf_puts(&options, " -D" NATIVE_MACRO "=1");
 	if (kernel != ALL_KERNELS)
 		gs_buf_printf(&options, " -D" ONLY_MACRO "=%ld", kernel);
