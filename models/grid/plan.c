@@ -19,7 +19,7 @@
 /*
  * Costs are counted in warp instructions; the engine simulates about four million of them per second. None of these numbers
  * changes the estimate of a launch that is simulated as a whole. How far sampled estimates are off with them is in
- * docs/models.md, Sampling.
+ * docs/sampling.md.
  */
 enum {
 	/* A launch of no more is simulated as a whole, in less than 0.1 s. Twice as much: launches up to there lose their sampling
@@ -35,21 +35,21 @@ enum {
 	 * is left goes on at the rates up to there (rest.h). */
 	MOST_BUDGETS = 4,
 	/* As ALWAYS_WHOLE, with the memory hierarchy, where no SM stands for another and requests cost time, too: most of a second.
-	 * Of a program of 40 such launches, 12% at least are simulated (docs/models.md). */
+	 * Of a program of 40 such launches, 12% at least are simulated (docs/sampling.md). */
 	MEMORY_WHOLE = 1500000,
 	MEMORY_BUDGET = MODEL_BUDGET / 8 * 3, /* as BUDGET, most of a second */
 	/* A part of a request costs as much time as three instructions, about. Twice as much: less is simulated of launches that
 	 * access much memory. */
 	PART_WEIGHT = 3,
 	LEAST_SMS = 2, /* with one, no two SMs would meet in memory */
-	SAME_RESIDUE = 4, /* see fewer_sms: of 15 SMs, 3, 7 and 11 are alike, and 4 and 10 are not (docs/models.md) */
+	SAME_RESIDUE = 4, /* see fewer_sms: of 15 SMs, 3, 7 and 11 are alike, and 4 and 10 are not (docs/sampling.md) */
 	LEAST_EPOCHS = 8, /* of a launch that is over its budget: enough to sample a region (sampled_epochs) */
 	MOST_GROUPS = 1 << 21, /* whose work is kept: 80 MB. Larger launches are judged by so many of their groups */
 };
 /* Epochs that sampling a region takes: it is entered, two units are measured, and what does not fill the GPU is left. */
 static const double sampled_epochs = 3.5;
 /* With the memory hierarchy, up to half of a region is simulated. Units differ by what caches hold by chance, and a rate from two
- * of them was 5% off (docs/models.md). */
+ * of them was 5% off (docs/sampling.md). */
 static const double memory_share = 0.5;
 /* A launch that can be simulated as a whole is, if sampling would cost more than two thirds of that: a third of the time is not
  * worth an error. */

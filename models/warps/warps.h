@@ -71,7 +71,7 @@ void path_weigh(const struct kernel_code *code, const uint32_t *blocks, size_t b
                 double *weights);
 
 /* Launches, groups and SMs that are alike in all that is counted still differ, with the memory hierarchy, by what caches hold and
- * which channels they meet in. Measured: docs/models.md, Sampling. */
+ * which channels they meet in. Measured: docs/sampling.md. */
 #define MEMORY_CHANCE 0.04
 
 /*
