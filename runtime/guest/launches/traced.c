@@ -184,6 +184,17 @@ size_t plan_columns(struct launch *l, struct trace_plan *p)
 	return words && divide_buffer(l, words, p) ? words : 0;
 }
 
+/* What work-items may take, so that what is recorded of a group does not depend on the others. Whole traces are as long as they are. */
+static uint64_t trace_share(const struct launch *l, const struct trace_plan *p)
+{
+	static _Atomic uint32_t number;
+	uint64_t items = p->boxes.count > 1 ? p->boxes.traced_groups : 1;
+	for (int d = 0; d < 3; d++)
+		items *= p->boxes.count > 1 ? p->local[d] : l->record.global[d];
+	uint64_t each = min_u64(p->chunks * TRACE_SHARE_ONE / items, UINT32_MAX);
+	return simulation.whole_traces || each <= TRACE_SHARE_ONE ? 0 : (uint64_t)++number << 32 | each;
+}
+
 bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *p)
 {
 	size_t words = fitting_words(l, p);
@@ -192,8 +203,11 @@ bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct la
 		return false;
 	}
 	l->trace_buffer = wait_for_buffer(pool, device, words);
-	if (l->trace_buffer && divide_buffer(l, l->trace_buffer->word_count, p))
+	if (l->trace_buffer && divide_buffer(l, l->trace_buffer->word_count, p)) {
+		if (l->trace_buffer->shared)
+			l->trace_buffer->words[TRACE_SHARE_WORD] = trace_share(l, p);
 		return true;
+	}
 	simulation.cost.untraced++;
 	return false;
 }

@@ -29,6 +29,7 @@ struct window {
 	uint64_t first, edge; /* of the window: its first iteration, and the first after it */
 	uint64_t next;        /* the first iteration of the next window */
 	uint64_t outer_skip;
+	uint64_t before;      /* bytes that the work-item had written when it began */
 	uint32_t size, mode, outer; /* of further windows; what `on`, `closed` and `skip` were at its entry */
 	bool needs_last, spilled; /* see body_event; there was no room for the gap */
 	uint8_t *mark;        /* needs_last, between windows: where the iteration begins, after the gap */
@@ -44,12 +45,61 @@ struct native_trace {
 	uint8_t *at, *end;
 	uint64_t *chunk, *buffer;
 	uint64_t group, item, base[TRACE_BASES], near[TRACE_CLASSES], kept[2];
+	uint64_t room;         /* bytes that windows are to take no more than; 0: there is no such bound */
+	uint64_t group_chunks; /* of all work-items of the group, besides the first ones */
 	uint32_t chunks, number, lane, first_block, first_site, blocks, sites;
 	struct prediction predictions[TRACE_SLOTS];
 	struct window windows[]; /* by loop */
 };
 
 static struct native_trace untraced;
+
+enum { CHUNK_ROOM = TRACE_CHUNK_BYTES - 8 * TRACE_CHUNK_HEADER_WORDS };
+
+/* ---- room ---- */
+
+/*
+ * What is recorded of a group must not depend on which others run at the same time. So its work-items may take a number of chunks, besides
+ * the first one of each. A thread of the driver runs one group after the other.
+ */
+static _Thread_local struct {
+	const uint64_t *buffer;
+	uint64_t share, group; /* TRACE_SHARE_WORD, which differs from launch to launch */
+	uint64_t taken;
+} running;
+
+static bool may_take_chunk(const struct native_trace *t)
+{
+	const uint64_t share = t->buffer[TRACE_SHARE_WORD];
+	if (!share || !t->number)
+		return true;
+	if (running.buffer != t->buffer || running.share != share || running.group != t->group) {
+		running.buffer = t->buffer;
+		running.share = share;
+		running.group = t->group;
+		running.taken = 0;
+	}
+	return running.taken++ < t->group_chunks;
+}
+
+/* Bytes for the windows of one work-item, if all write the same. The rest is for what is not in loops, for ends of chunks, and for the iterations in
+ * which windows end. Where there are few chunks for each, few of them write more than the others (trace_missed). */
+static uint64_t window_room(uint32_t each)
+{
+	enum { LEAST = 16 };
+	const uint64_t chunks = each > LEAST * TRACE_SHARE_ONE ? each : LEAST * TRACE_SHARE_ONE;
+	return each ? chunks * CHUNK_ROOM / TRACE_SHARE_ONE / 4 * 3 : 0;
+}
+
+static uint64_t bytes_written(const struct native_trace *t)
+{
+	return t->number ? t->number * (uint64_t)CHUNK_ROOM - (uint64_t)(t->end - t->at) : 0;
+}
+
+static uint64_t room_left(const struct native_trace *t, uint64_t written)
+{
+	return written < t->room ? t->room - written : 0;
+}
 
 /* ---- bytes ---- */
 
@@ -61,7 +111,7 @@ static void close_chunk(struct native_trace *t, uint64_t cut)
 
 static void next_chunk(struct native_trace *t)
 {
-	uint32_t index = atomic_fetch_add((_Atomic uint32_t *)t->buffer, 1);
+	uint32_t index = may_take_chunk(t) ? atomic_fetch_add((_Atomic uint32_t *)t->buffer, 1) : t->chunks;
 	close_chunk(t, index >= t->chunks);
 	if (index >= t->chunks)
 		t->on = t->closed = OFF;
@@ -207,6 +257,21 @@ static void leave_closed(struct native_trace *t, const struct window *w)
 	t->skip = w->outer_skip;
 }
 
+/*
+ * Whether a window ends before its edge: going on as long again would take more than half of what was left when it began. So there are always further
+ * windows, however many iterations there are. That is asked at powers of two, so that work-items which write a little more than others end with
+ * them; and before the fourth, which is how compilers unroll, only if there is no room at all.
+ */
+static bool window_is_full(const struct native_trace *t, const struct window *w)
+{
+	enum { UNROLLED = 4 };
+	const uint64_t kept = w->trip - w->first;
+	if (!t->room || t->on != ON || !kept || kept & (kept - 1))
+		return false;
+	uint64_t left = room_left(t, w->before);
+	return 2 * (bytes_written(t) - w->before) > (kept < UNROLLED ? left : left / 2);
+}
+
 static void open_window(struct native_trace *t, struct window *w, uint32_t body)
 {
 	if (w->needs_last) {
@@ -220,6 +285,18 @@ static void open_window(struct native_trace *t, struct window *w, uint32_t body)
 	w->trip = w->first = w->next;
 	w->edge = w->first + w->size;
 	w->next *= TRACE_WINDOWS_APART;
+	w->before = bytes_written(t);
+}
+
+/* There is no room for another window: the gap goes on up to the one after it. */
+static bool pass_window(struct native_trace *t, struct window *w)
+{
+	enum { LEAST = 16 };
+	if (!t->room || room_left(t, bytes_written(t)) >= t->room / LEAST)
+		return false;
+	t->skip = w->next * (TRACE_WINDOWS_APART - 1);
+	w->next *= TRACE_WINDOWS_APART;
+	return true;
 }
 
 /* A loop begins. In an iteration that may be forgotten again, what it contains has to be short. Later windows are never longer, because
@@ -238,6 +315,7 @@ NATIVE(void, loop, uint32_t loop, uint32_t size, uint32_t needs_last, struct nat
 		.outer = t->closed,
 		.outer_skip = t->skip,
 		.needs_last = needs_last,
+		.before = bytes_written(t),
 	};
 }
 
@@ -249,11 +327,12 @@ NATIVE(void, body_on, uint32_t loop, uint32_t body, struct native_trace *t)
 {
 	struct window *w = &t->windows[loop];
 	if (t->closed == loop) {
-		if (w->needs_last && w->trip < w->next)
+		if (w->needs_last && (w->trip < w->next || pass_window(t, w)))
 			rewind_to_mark(t, w);
-		else
+		else if (w->needs_last || !pass_window(t, w))
 			open_window(t, w, body);
-	} else if (t->on && w->trip == w->edge) {
+	} else if (t->on && (w->trip == w->edge || window_is_full(t, w))) {
+		w->edge = w->trip;
 		close_window(t, w, loop, body);
 	}
 	if (!t->on)
@@ -331,6 +410,8 @@ NATIVE(void *, begin, uint64_t *buffer, uint64_t chunks, uint64_t of, uint64_t p
 	t->sites = sites;
 	t->lane = (uint32_t)((lz * local_y + ly) * local_x + lx);
 	t->item = ((z + lz) * size_y + y + ly) * size_x + x + lx;
+	t->room = whole == 1 ? 0 : window_room((uint32_t)buffer[TRACE_SHARE_WORD]);
+	t->group_chunks = ((uint32_t)buffer[TRACE_SHARE_WORD] - TRACE_SHARE_ONE) * local_x * local_y * local_z / TRACE_SHARE_ONE;
 	t->near[IMAGE_CLASS] = t->item * TRACE_TEXEL_BYTES << TRACE_IMAGE_BITS;
 	tell_group(t, (const uint64_t[]){x, y, z, local_x, local_y, local_z, size_x, size_y}, 8);
 	return t;

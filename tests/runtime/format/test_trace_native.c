@@ -183,6 +183,83 @@ static void no_room(void)
 	CU_ASSERT_EQUAL(words[TRACE_HEADER_WORDS + CHUNK_WORDS], 0);
 }
 
+static void fill(struct native_trace *t, int events)
+{
+	for (int i = 0; i < events; i++)
+		b(3, t);
+}
+
+/* Two chunks for each of two work-items: the first may take three, but for the one that is the other's. What other groups took does not matter. */
+static void groups_have_shares(void)
+{
+	memset(words, 0, sizeof words);
+	words[TRACE_SHARE_WORD] = UINT64_C(1) << 32 | 2 * TRACE_SHARE_ONE;
+	struct native_trace *t = work_item(CHUNKS, 1), *other = begin(words, CHUNKS, 0, 0, 2, 1, 0, 4, 0, 0, 8, 1, 0, 0, 0, 2, 1, 1, 0, BLOCKS, SITES, LOOPS);
+	CU_ASSERT_EQUAL(words[0], 1); /* the other is the first of its group, and has said so */
+	fill(t, 4000);
+	CU_ASSERT_EQUAL(words[0], 4);
+	CU_ASSERT_EQUAL(words[TRACE_HEADER_WORDS + 3 * CHUNK_WORDS + 1], 1 | UINT64_C(2) << 32);
+	CU_ASSERT_EQUAL(words[TRACE_HEADER_WORDS + 3 * CHUNK_WORDS + 2] >> 32, 1);
+	end(t);
+	end(other);
+	/* The next launch has the whole share again. */
+	memset(words, 0, sizeof words);
+	words[TRACE_SHARE_WORD] = UINT64_C(2) << 32 | 2 * TRACE_SHARE_ONE;
+	t = work_item(CHUNKS, 1);
+	fill(t, 4000);
+	CU_ASSERT_EQUAL(words[0], 3);
+	end(t);
+}
+
+static uint64_t number_at(const uint8_t **at)
+{
+	uint64_t value = 0;
+	for (int shift = 0;; shift += 7) {
+		value |= (uint64_t)(**at & 127) << shift;
+		if (*(*at)++ < 128)
+			return value;
+	}
+}
+
+/*
+ * An iteration takes 200 bytes, and windows have 3/4 of 16 chunks, 5856 bytes. The last 31 of a chunk stay empty. Windows are of 64, then of 32 iterations. They end
+ * where as much again would be more than half of what was left: 8 (3200 of 5856), 8 (3200 of 4160), 4 (1600 of 2430), 4 (1600 of 1600), and the
+ * last, for which even that is too much, after 2 (800 of 740). Then there is less than a 16th left, and the window at 65536 is passed.
+ */
+static void windows_end_where_room_does(void)
+{
+	enum { ROOM = 16, ITERATIONS = 70000 };
+	static uint64_t large[TRACE_HEADER_WORDS + ROOM * CHUNK_WORDS];
+	static const uint64_t gaps[][2] = {{8, 256 - 8}, {8, 1024 - 264}, {4, 4096 - 1028}, {4, 16384 - 4100}, {2, ITERATIONS - 16386}};
+	memset(large, 0, sizeof large);
+	large[TRACE_SHARE_WORD] = UINT64_C(3) << 32 | 8 * TRACE_SHARE_ONE;
+	struct native_trace *t = begin(large, ROOM, 0, 0, 1, 1, 0, 2, 0, 0, 8, 1, 1, 0, 0, 2, 1, 1, 0, BLOCKS, SITES, LOOPS);
+	loop(1, 64, 0, t);
+	for (int i = 0; i < ITERATIONS; i++) {
+		body(1, 2, t);
+		fill(t, 199);
+	}
+	loop_end(1, 2, t);
+	end(t);
+	size_t found = 0;
+	for (size_t c = 0; c < (uint32_t)large[0] && c < ROOM; c++) {
+		const uint64_t *chunk = large + TRACE_HEADER_WORDS + c * CHUNK_WORDS;
+		const uint8_t *at = (const uint8_t *)(chunk + TRACE_CHUNK_HEADER_WORDS), *last = at + (uint32_t)chunk[2];
+		CU_ASSERT_EQUAL(chunk[2] >> 32, 0);
+		while (at < last) {
+			if (number_at(&at) != TOLD)
+				continue;
+			CU_ASSERT_EQUAL(number_at(&at), 2);
+			CU_ASSERT_EQUAL(number_at(&at), 1);
+			CU_ASSERT_FATAL(found < 5);
+			CU_ASSERT_EQUAL(number_at(&at), gaps[found][0]);
+			CU_ASSERT_EQUAL(number_at(&at), gaps[found][1]);
+			found++;
+		}
+	}
+	CU_ASSERT_EQUAL(found, 5);
+}
+
 void add_trace_native_tests(void)
 {
 	CU_pSuite s = CU_add_suite("compiled trace functions", NULL, NULL);
@@ -193,4 +270,6 @@ void add_trace_native_tests(void)
 	CU_add_test(s, "last iterations are kept", last_iterations_are_kept);
 	CU_add_test(s, "long last iterations are left out", long_last_iterations_are_left_out);
 	CU_add_test(s, "no room", no_room);
+	CU_add_test(s, "groups have shares", groups_have_shares);
+	CU_add_test(s, "windows end where room does", windows_end_where_room_does);
 }
