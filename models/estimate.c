@@ -490,6 +490,8 @@ static int model_groups(const struct gpu *gpu, const struct launch_profile *laun
 		times = counted_of_traced(&t->warps, (double)out->thread_instructions);
 	if (t->represented <= 0 && times < LIKE && times > 1 / LIKE)
 		times = 1;
+	if (t->cut) /* what is there is at the rate of what is not */
+		times = counted_of_traced(&t->warps, (double)out->thread_instructions);
 	if (t->fraction < 1)
 		times /= t->fraction;
 	double *shares = options->change ? lane_shares(gpu, launch->code, &t->statistics) : NULL;
@@ -501,7 +503,7 @@ static int model_groups(const struct gpu *gpu, const struct launch_profile *laun
 		stretch_counts(out, times);
 		memory_scale(&out->memory, times);
 	}
-	double slower = t->longest_represented > 0 ? t->longest_represented : times;
+	double slower = t->longest_represented > 0 && !t->cut ? t->longest_represented : times;
 	if (fabs(slower - 1) > own_guesses)
 		stretch_time(out, slower);
 	out->lane_efficiency = t->lane_efficiency;
@@ -512,6 +514,8 @@ static int model_groups(const struct gpu *gpu, const struct launch_profile *laun
 		flag_add(&out->flags, FLAG_addresses_unknown);
 	if (t->statistics.guessed_lanes)
 		flag_add(&out->flags, FLAG_traces_disagree);
+	if (t->cut)
+		flag_add(&out->flags, FLAG_paths_cut);
 	return result;
 }
 

@@ -204,12 +204,14 @@ static int keep_steps(struct trace_reader *r, struct traced_way *way)
 	return 0;
 }
 
-/* The way that counts alone make; its steps are then spread evenly over the trace. */
+/* The way that counts alone make; its steps are then spread evenly over the trace. Where that was cut, or left iterations out, the way is not much longer
+ * than it: counters say how much more there is. */
 static int guess_way(struct trace_reader *r, const double *edges, struct traced_way *way)
 {
-	enum { MOST_BLOCKS = MODEL_MOST_BLOCKS / 4 };
+	enum { MOST_BLOCKS = MODEL_MOST_BLOCKS / 4, USUAL_BLOCKS = 1 << 16, PER_SOURCE_BLOCK = 4 };
+	const size_t most = PER_SOURCE_BLOCK * way->source_count + USUAL_BLOCKS;
 	struct gs_buf blocks = {0};
-	int64_t wanted = edges ? walk_lane(r->code, edges, 1, MOST_BLOCKS, &blocks) : -ENOENT;
+	int64_t wanted = edges ? walk_lane(r->code, edges, 1, most < MOST_BLOCKS ? most : MOST_BLOCKS, &blocks) : -ENOENT;
 	size_t steps = blocks.len / sizeof(uint32_t);
 	for (size_t i = 0; i < steps && wanted >= 0; i++) {
 		struct trace_step step = {((const uint32_t *)(void *)blocks.data)[i],
@@ -217,6 +219,7 @@ static int guess_way(struct trace_reader *r, const double *edges, struct traced_
 		gs_buf_add(&r->path, &step, sizeof step);
 	}
 	way->guessed = true;
+	way->shortened = wanted > (int64_t)steps;
 	gs_buf_free(&blocks);
 	return wanted < 0 ? (int)wanted : r->path.failed ? -ENOMEM : 0;
 }

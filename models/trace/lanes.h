@@ -24,6 +24,7 @@ struct traced_way {
 	uint32_t *source; /* the source blocks */
 	size_t steps, source_count;
 	bool guessed; /* no way agreed with the trace: made from counts */
+	bool shortened; /* guessed, and not as long as counts say */
 	bool cut;     /* the trace ends before the work-item did */
 };
 

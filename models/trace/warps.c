@@ -328,6 +328,7 @@ static int begin_lanes(struct trace_maker *m, const struct traced_group *group, 
 		if (result)
 			continue;
 		const struct traced_way *way = traced_lane_way(m->lanes[l]);
+		m->out->cut |= way->cut || way->shortened;
 		m->out->statistics.guessed_lanes += way->guessed;
 		paths[l] = (struct lane_path){way->blocks, way->steps};
 		result = begin_gaps(m, l);

@@ -516,6 +516,33 @@ static void a_group_is_like_one_whose_warps_do_as_much(void)
 	finish();
 }
 
+/* A group goes round a million times, and its traces end after three. So do paths. If one group has a whole trace, only that is used. */
+static void paths_of_cut_traces_are_short(void)
+{
+	uint32_t trips[1] = {1000000};
+	struct lane_counts lanes = {.columns = 1, .gather = gather_trips, .expand = expand_trips, .ctx = trips};
+	trace_loop();
+	begin_trace(1);
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, "0111");
+		lane_traces[0][l].cut = true;
+	}
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 1, false, &lanes), 0);
+	CU_ASSERT_TRUE(made.cut);
+	check_path(0, "0111");
+	trace_warps_free(&made);
+	begin_trace(2);
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, "0111");
+		lane_traces[0][l].cut = true;
+		add_blocks(1, l, "01112");
+	}
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 2, false, NULL), 0);
+	CU_ASSERT_FALSE(made.cut);
+	check_path(0, "01112");
+	finish();
+}
+
 /*
  * The trace is of another launch, in which group 0 went round 40 times and group 1 once: of its iterations, 32 are a gap after a
  * window of 4. In this launch groups 0 and 1 go round once, group 2 42 times and group 3 20 times. So 2 and 3 are like 0, and the others are
@@ -652,6 +679,7 @@ void add_trace_warps_tests(void)
 	TEST(groups_that_nobody_stands_for_are_needed);
 	TEST(a_launch_ends_with_its_longest_warp);
 	TEST(a_group_is_like_one_whose_warps_do_as_much);
+	TEST(paths_of_cut_traces_are_short);
 	TEST(groups_of_another_launch_did_what_its_trace_says);
 	TEST(loops_are_as_long_as_counters_say);
 	TEST(last_windows_end_before_single_iterations);
