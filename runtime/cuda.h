@@ -103,6 +103,7 @@ bool cuda_stream_idle(struct cuda_stream *s);
 /* All streams. Writes what kernels have printed to stdout. An error is that of a kernel (a trap, an assertion): it stays. */
 int cuda_wait_all(struct gs_error *err);
 /* What all functions of this part return (negative, as errors are) after a fault of a kernel has been noticed. */
+int cuda_fault_now(struct gs_error *err); /* 0: none has been noticed */
 enum cuda_fault {
 	CUDA_FAULT_TRAP = EILSEQ,        /* trap */
 	CUDA_FAULT_ASSERT = ECANCELED,   /* an assertion */

@@ -65,10 +65,10 @@ static int copy(struct cuda_copy *what, int direction, bool synchronous, void *s
 {
 	struct ordered_command c;
 	enum address_kind to;
-	if (direction < API_HOST_TO_HOST || direction > API_BY_ADDRESSES)
-		return cudaErrorInvalidMemcpyDirection;
 	if (!what->width || !what->height || !what->depth)
 		return stream_exists(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+	if (direction < API_HOST_TO_HOST || direction > API_BY_ADDRESSES)
+		return cudaErrorInvalidMemcpyDirection;
 	int error = check(what, direction, &to);
 	if (!error)
 		error = ordered_begin(&c, stream, stream_is_capturing(stream) ? synchronous : must_wait(synchronous, what->kind, to), NULL);

@@ -110,15 +110,16 @@ int hook_cudaInitDevice(int device, unsigned new_flags, unsigned flags)
 	return error || !flags ? error : hook_cudaSetDeviceFlags(new_flags);
 }
 
-/* By number: stack of a thread, buffer of printf, heap of malloc, depth and count of nested launches, L2 fetches, L2 that persists. */
-static atomic_size_t limits[] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0};
+/* By number: stack of a thread, buffer of printf, heap of malloc, depth and count of nested launches, L2 fetches, L2 that persists. The buffer's is
+ * what an H200 begins with. */
+static atomic_size_t limits[] = {1024, 8650752, 8 << 20, 2, 2048, 64, 0};
 
 static int set_limit(int limit, size_t value)
 {
-	enum { LIMIT_HEAP = 2 };
+	enum { LIMIT_STACK = 0, LIMIT_HEAP = 2, MOST_STACK = 512 << 10 };
 	if (limit < 0 || limit >= (int)GS_ARRAY_LEN(limits))
-		return cudaErrorUnsupportedLimit;
-	if (limit == LIMIT_HEAP && cuda_set_heap_size(value))
+		return cudaErrorInvalidValue;
+	if ((limit == LIMIT_HEAP && cuda_set_heap_size(value)) || (limit == LIMIT_STACK && value > MOST_STACK))
 		return cudaErrorInvalidValue;
 	limits[limit] = value;
 	return cudaSuccess;
@@ -169,14 +170,23 @@ int hook_cudaDeviceGetSharedMemConfig(int *config)
 }
 
 /* Waits for all that runs. Memory, streams and events stay as they are. */
+static int reset(void)
+{
+	int error = device_wait_all();
+	if (!error || error != error_sticky())
+		return error;
+	error_after_reset();
+	return cudaSuccess;
+}
+
 int hook_cudaDeviceReset(void)
 {
-	return device_wait_all();
+	return reset();
 }
 
 int hook_cudaThreadExit(void)
 {
-	return device_wait_all();
+	return reset();
 }
 
 /* ---- where it is, and others ---- */
@@ -217,8 +227,10 @@ static atomic_bool peers[CUDA_MOST_DEVICES][CUDA_MOST_DEVICES]; /* from the firs
 /* A device is no peer of itself. */
 int hook_cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-	if (flags || !is_device(peer) || (uint32_t)peer == cuda_current_device())
+	if (flags || !is_device(peer))
 		return flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice;
+	if ((uint32_t)peer == cuda_current_device())
+		return cudaErrorPeerAccessUnsupported;
 	return atomic_exchange(&peers[cuda_current_device()][peer], true) ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess;
 }
 

@@ -87,6 +87,23 @@ void *entry_next(const char *name, const void *self)
 	return f && host_is_gpu() ? host_wrap(name, f) : f;
 }
 
+/* What does not need the device's context works after a fault, too. */
+static bool outlives_fault(const char *name)
+{
+	static const char *const names[] = {"cudaGetDeviceCount", "cudaSetDevice", "cudaGetDevice", "cudaGetDeviceProperties", "cudaGetDeviceProperties_v2",
+	                                    "cudaDeviceGetAttribute", "cudaDeviceReset", "cudaThreadExit", "cudaRuntimeGetVersion"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(names); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static int error_before(const char *name)
+{
+	int error = entry_device_error();
+	return error && error == error_sticky() && outlives_fault(name) ? cudaSuccess : error;
+}
+
 /* An exported function. `call` is what it does when we are not switched off. */
 #define FUNCTION(name, type, otherwise, params, args, ...) \
 	EXPORT type name params; \
@@ -97,7 +114,7 @@ void *entry_next(const char *name, const void *self)
 		__VA_ARGS__ \
 	}
 #define DEVICE_FUNCTION(name, params, args, ...) \
-	FUNCTION(name, int, cudaErrorNoDevice, params, args, int error = entry_device_error(); \
+	FUNCTION(name, int, cudaErrorNoDevice, params, args, int error = error_before(#name); \
 	         return error_note(error ? error : __VA_ARGS__);)
 #define FOR_THREAD(name, params, args) \
 	DEVICE_FUNCTION(name##_ptsz, params, args, (stream = stream ? stream : API_THREAD_STREAM, hook_##name args))

@@ -14,9 +14,10 @@
 static __thread int last_error;
 static atomic_int sticky;
 
+/* That something is not ready is an answer, no error. */
 int error_note(int error)
 {
-	if (error)
+	if (error && error != cudaErrorNotReady)
 		last_error = error;
 	return error;
 }
@@ -86,16 +87,23 @@ void error_say_once(const char *name, const char *fmt, ...)
 	log_error("%s", text);
 }
 
+void error_after_reset(void)
+{
+	if (error_sticky())
+		atomic_store(&sticky, cudaErrorDevicesUnavailable);
+}
+
+/* Also of an error that stays: the next call that needs the device has it again. */
 int hook_cudaGetLastError(void)
 {
-	int error = error_sticky() ? error_sticky() : last_error;
+	int error = last_error;
 	last_error = 0;
 	return error;
 }
 
 int hook_cudaPeekAtLastError(void)
 {
-	return error_sticky() ? error_sticky() : last_error;
+	return last_error;
 }
 
 static const struct error_text {

@@ -164,22 +164,20 @@ int hook_cudaOccupancyMaxPotentialClusterSize(int *size, const void *function, c
 	return error;
 }
 
-/* The most bytes with which an SM still holds so many blocks. Fewer blocks fit the more bytes there are. */
+/* A block's share of the SM's shared memory, if that many blocks fit otherwise, and no more than it may have. An H200's driver leaves out what is
+ * reserved for each block. */
 int hook_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function, int blocks, int threads)
 {
 	struct registered_function *f;
 	int error = !bytes || blocks < 1 || threads < 1 ? cudaErrorInvalidValue : function_prepare(function, &f);
 	if (error)
 		return error;
-	size_t own = cuda_kernel_facts(f->kernel)->shared_bytes, most = cuda_gpu()->max_shared_bytes_per_block;
-	size_t good = 0, bad = (own < most ? most - own : 0) + 1;
-	while (bad - good > 1) {
-		size_t middle = good + (bad - good) / 2;
-		if (cuda_occupancy(f->kernel, (unsigned)threads, middle) >= (unsigned)blocks)
-			good = middle;
-		else
-			bad = middle;
-	}
-	*bytes = good;
+	const struct gpu *g = cuda_gpu();
+	size_t own = cuda_kernel_facts(f->kernel)->shared_bytes, allowed = (size_t)dynamic_shared_of(f);
+	size_t share = (size_t)g->shared_bytes_per_sm / (unsigned)blocks / g->shared_allocation_unit * g->shared_allocation_unit;
+	if ((unsigned)threads > g->max_threads_per_block || cuda_occupancy(f->kernel, (unsigned)threads, 0) < (unsigned)blocks)
+		return cudaErrorInvalidValue;
+	share = share > own ? share - own : 0;
+	*bytes = share < allowed ? share : allowed;
 	return cudaSuccess;
 }

@@ -62,6 +62,7 @@ void *entry_refused(const char *name);
 int error_note(int error);
 /* The error of a kernel's fault, which all calls return from then on; 0: there was none. */
 int error_sticky(void);
+void error_after_reset(void); /* after a fault, resetting the device does not bring it back for this process */
 /* The number for what a function of runtime/cuda.h returned; `otherwise` where that says nothing particular. A fault becomes sticky. */
 int error_of(int result, int otherwise);
 /* One line on stderr, the first time for that name. */

@@ -4,6 +4,7 @@
 #include "interposer/cuda/device/limits.h"
 #include "interposer/cuda/registration.h"
 #include "interposer/cuda/streams.h"
+#include "interposer/cuda/ways/caller.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,13 @@ static int not_possible(const struct registered_function *f, int error, const ch
 	return error;
 }
 
-static int check_sizes(const struct registered_function *f, struct api_size3 grid, struct api_size3 block, size_t dynamic_shared)
+/* What the runtime returns for sizes that no kernel may have: CUDA 13 another number than those before. */
+static int size_error(const void *function)
+{
+	return caller_version(function) < 13 ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue;
+}
+
+static int check_sizes(const void *function, const struct registered_function *f, struct api_size3 grid, struct api_size3 block, size_t dynamic_shared)
 {
 	const struct gpu *g = cuda_gpu();
 	const struct cuda_kernel_facts *facts = cuda_kernel_facts(f->kernel);
@@ -64,7 +71,7 @@ static int check_sizes(const struct registered_function *f, struct api_size3 gri
 	struct size_limits most = limit_grid(g);
 	most.x = INT32_MAX; /* GPUs that allow less are too old for the PTX of today, so this is not what makes them fail */
 	if (!is_within(grid, most) || !is_within(block, limit_block(g)) || threads > g->max_threads_per_block)
-		return not_possible(f, cudaErrorInvalidConfiguration, "its grid or its blocks have a size that is not possible");
+		return not_possible(f, size_error(function), "its grid or its blocks have a size that is not possible");
 	if ((threads + g->warp_size - 1) / g->warp_size * g->warp_size * facts->registers > limit_registers(g))
 		return not_possible(f, cudaErrorLaunchOutOfResources, "its blocks need more registers than there are");
 	if (threads > facts->max_threads)
@@ -99,7 +106,7 @@ static int find_kernel(const void *function, struct api_size3 grid, struct api_s
 {
 	int error = function_prepare(function, out);
 	if (!error)
-		error = check_sizes(*out, grid, block, dynamic_shared);
+		error = check_sizes(function, *out, grid, block, dynamic_shared);
 	if (!error && cooperative)
 		error = check_together(*out, grid, block, dynamic_shared);
 	if (!error && cuda_kernel_facts((*out)->kernel)->parameter_count && !args)
@@ -112,10 +119,12 @@ int launch_cluster(const struct registered_function *f, const struct api_launch_
 	const uint32_t *fixed = cuda_kernel_facts(f->kernel)->cluster;
 	memcpy(size, fixed, 3 * sizeof *size);
 	for (unsigned i = 0; config && i < config->attribute_count; i++)
-		if (config->attributes[i].id == API_LAUNCH_CLUSTER && config->attributes[i].value.size[0]) {
+		if (config->attributes[i].id == API_LAUNCH_CLUSTER) {
 			const unsigned *asked = config->attributes[i].value.size;
 			if (fixed[0] && memcmp(asked, fixed, 3 * sizeof *size))
 				return not_possible(f, cudaErrorInvalidClusterSize, "its clusters have another size than the kernel fixes");
+			if (!asked[0] || !asked[1] || !asked[2])
+				return not_possible(f, cudaErrorInvalidClusterSize, "its clusters have no blocks");
 			memcpy(size, asked, 3 * sizeof *size);
 		}
 	uint64_t blocks = size[0] ? (uint64_t)size[0] * size[1] * size[2] : 1;

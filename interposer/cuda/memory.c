@@ -111,9 +111,9 @@ int hook_cudaHostUnregister(void *address)
 {
 	struct gs_error err;
 	struct cuda_allocation a;
-	bool known = cuda_find_allocation(address, &a) && a.kind == CUDA_REGISTERED_MEMORY && a.address == address;
-	if (!known)
-		return address ? cudaErrorHostMemoryNotRegistered : cudaErrorInvalidValue;
+	bool known = cuda_find_allocation(address, &a) && a.kind == CUDA_REGISTERED_MEMORY;
+	if (!known || a.address != address)
+		return address && !known ? cudaErrorHostMemoryNotRegistered : cudaErrorInvalidValue;
 	return error_of(cuda_release(address, &err), cudaErrorInvalidValue);
 }
 
@@ -144,7 +144,7 @@ int hook_cudaHostGetFlags(unsigned *flags, void *address)
 
 int hook_cudaMallocManaged(void **out, size_t bytes, unsigned flags)
 {
-	if (!bytes || (flags != API_ATTACH_GLOBAL && flags != API_ATTACH_HOST))
+	if (flags != API_ATTACH_GLOBAL && flags != API_ATTACH_HOST)
 		return cudaErrorInvalidValue;
 	return memory_allocate(out, bytes, CUDA_MANAGED_MEMORY, flags);
 }
@@ -205,7 +205,7 @@ int hook_cudaFreeAsync(void *address, void *stream)
 		return cudaErrorInvalidResourceHandle;
 	if (stream_is_capturing(stream))
 		return cuda_find_allocation(address, &a) ? cudaSuccess : cudaErrorInvalidValue;
-	return address ? release(address, true, cudaErrorInvalidValue) : cudaErrorInvalidValue;
+	return release(address, true, cudaErrorInvalidValue);
 }
 
 /* ---- questions ---- */

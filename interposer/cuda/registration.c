@@ -362,12 +362,24 @@ static int prepare_variable(struct registered_variable *v)
 	return cudaSuccess;
 }
 
+/* A managed variable is called by its address, because the host has only a pointer to it. With the lock held. */
+static struct registered_variable *managed_at(const void *address)
+{
+	for (size_t i = 0; i < BUCKETS && atomic_load(&any_managed); i++)
+		for (struct registered_variable *v = variables[i]; v; v = v->next)
+			if (v->managed && v->address == address)
+				return v;
+	return NULL;
+}
+
 int variable_find(const void *symbol, void **address, size_t *bytes)
 {
 	pthread_mutex_lock(&lock);
 	struct registered_variable *v = variables[bucket_of(symbol)];
 	while (v && v->host != symbol)
 		v = v->next;
+	if (!v && symbol)
+		v = managed_at(symbol);
 	pthread_mutex_unlock(&lock);
 	int error = v ? prepare_variable(v) : cudaErrorInvalidSymbol;
 	if (!error) {

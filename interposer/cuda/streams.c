@@ -280,9 +280,12 @@ int ordered_begin(struct ordered_command *c, void *stream, bool blocking, struct
 	return cudaSuccess;
 }
 
+/* Who has waited learns what happened meanwhile. */
 int ordered_end(struct ordered_command *c, int result, int otherwise)
 {
 	struct cuda_event *before = c->event;
+	if (!result && c->call.blocking)
+		result = cuda_fault_now(NULL);
 	if (!c->place && !c->call.blocking) {
 		pthread_mutex_lock(&lock);
 		if (c->event) {

@@ -2,7 +2,7 @@
 # CUDA programs under gpusim: one per feature, and the suite's kernels.
 #   tests/cuda/run.sh BUILD_DIR [NAME...]
 # Without names: all programs, some with the memory hierarchy, the suite, and some programs built by nvcc where it is found. A name is that of a
-# program, or `suite`, `hierarchy`, `reports`, `lines`, `nvcc` (all programs built by it), or nvcc:PROGRAM. Ends with "N passed, N failed, N skipped". The caller sets POCL_CACHE_DIR and
+# program, or `suite`, `hierarchy`, `reports`, `lines`, `answers`, `nvcc` (all programs built by it), or nvcc:PROGRAM. Ends with "N passed, N failed, N skipped". The caller sets POCL_CACHE_DIR and
 # GPUSIM_CACHE_DIR (tests/run.sh).
 set -u
 build=$(cd "$1" && pwd)
@@ -193,6 +193,14 @@ by_nvcc() {
 	right "$1" "$build/gpusim" run -- "$work/$1"
 }
 
+# What the runtime and the driver answer to about 1,400 questions and mistakes, beside what they answer on an H200. known.txt has the lines that differ.
+answers_of_an_h200() {
+	"$nvcc" -w -std=c++17 -arch=sm_90 -o answers "$root"/tests/cuda/answers/*.cu || return 1
+	(ulimit -c 0 && GPUSIM_GPU=h200 GPUSIM_REPORT=none POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable timeout 300 "$build/gpusim" run -- ./answers) >ours 2>err
+	diff "$root/tests/cuda/answers/h200.txt" ours | grep '^[<>]' >differ
+	diff "$root/tests/cuda/answers/known.txt" differ
+}
+
 # Without gpusim there is no CUDA runtime, and the program says so.
 says_that_there_is_no_runtime() {
 	"$build/tests/cuda/programs/early_exit" >out
@@ -266,6 +274,7 @@ with_nvcc() { # PROGRAM...
 		check "$program by nvcc" by_nvcc "$program"
 	done
 	check "lines of a source by nvcc -lineinfo" shows_lines
+	check "answers of an H200" answers_of_an_h200
 }
 
 many=20000
@@ -283,6 +292,7 @@ for name; do
 	suite) suite ;;
 	nvcc) with_nvcc $(cd "$root/tests/cuda/programs" && ls *.cu | sed 's/\.cu$//') ;;
 	lines) check "lines of a source by nvcc -lineinfo" shows_lines ;;
+	answers) check "answers of an H200" answers_of_an_h200 ;;
 	programs) programs ;;
 	hierarchy) memory_below_l1 ;;
 	reports) launches_in_reports ;;

@@ -37,5 +37,5 @@ size_t limit_shared(const struct gpu *g)
 size_t limit_dynamic_shared(const struct gpu *g, size_t own_bytes, size_t asked_bytes)
 {
 	size_t usual = limit_shared(g), rest = own_bytes < usual ? usual - own_bytes : 0;
-	return asked_bytes > rest ? asked_bytes : rest;
+	return asked_bytes ? asked_bytes : rest; /* also less */
 }

@@ -10,6 +10,8 @@ struct device_facts {
 	struct size_limits grid, block;
 	int clock_khz, memory_clock_khz, memory_bus_bits;
 	int double_ratio; /* of single to double precision's speed */
+	bool stacked;     /* memory of HBM, which has error correction */
+	int persisting_l2, window; /* bytes of L2 that may be set aside, and of memory that an access policy is for */
 	size_t memory_bytes;
 };
 
@@ -24,7 +26,11 @@ static void fill_facts(struct device_facts *d, const struct gpu *g, size_t memor
 	d->clock_khz = (int)(g->clock_mhz * 1000 + 0.5);
 	/* Stacked memory has 128 bits per channel, other memory 64 or less. Programs compute the bandwidth from clock and width, at
 	 * two transfers per cycle, so that the clock follows from the bandwidth. */
-	d->memory_bus_bits = (int)g->dram_channels * (g->dram_gbps > 650 ? 128 : 64);
+	d->stacked = g->dram_gbps > 650;
+	d->memory_bus_bits = (int)g->dram_channels * (d->stacked ? 128 : 64);
+	/* as an H200 has it: 5 eighths of L2 */
+	d->persisting_l2 = capability < 80 ? 0 : (int)(g->l2_bytes / 8 * 5);
+	d->window = capability < 80 ? 0 : 128 << 20;
 	d->memory_clock_khz = (int)(g->dram_gbps * 1e9 * 8 / 2 / d->memory_bus_bits / 1e3 + 0.5);
 	double fp64 = (g->fp64_units ? g->fp64_units : g->sfu_units) / g->fp64_fma_initiation;
 	double ratio = g->fp32_units / g->fp32_fma_initiation / fp64;
@@ -89,7 +95,7 @@ long properties_offset(const char *member, int version)
 
 bool properties_attribute(int number, const struct gpu *g, int *out)
 {
-	enum { MOST = 200 };
+	enum { MOST = 147 }; /* of CUDA 13 */
 	struct device_facts facts;
 	const struct device_facts *d = &facts;
 	fill_facts(&facts, g, 0);

@@ -284,7 +284,7 @@ static int change_edges(void *graph, void *const *from, void *const *to, size_t 
 		error = cudaErrorInvalidValue;
 	for (size_t i = 0; i < count && !error; i++) {
 		struct graph_node *before = graph_node_find(from[i]), *after = graph_node_find(to[i]);
-		if (!before || !after || before->graph != g || after->graph != g)
+		if (!before || !after || before->graph != g || after->graph != g || (adding && (before == after || graph_has_edge(after, before))))
 			error = cudaErrorInvalidValue;
 		else if (!adding)
 			graph_remove_edge(after, before);

@@ -110,11 +110,18 @@ void graph_command_free(struct graph_command *c)
 
 /* ---- nodes and edges ---- */
 
-bool graph_add_edge(struct graph_node *node, struct graph_node *after)
+bool graph_has_edge(const struct graph_node *node, const struct graph_node *after)
 {
 	for (size_t i = 0; i < node->after_count; i++)
 		if (node->after[i] == after)
 			return true;
+	return false;
+}
+
+bool graph_add_edge(struct graph_node *node, struct graph_node *after)
+{
+	if (graph_has_edge(node, after))
+		return true;
 	if (!gs_reserve(&node->after, node->after_count, &node->after_room, sizeof *node->after))
 		return false;
 	node->after[node->after_count++] = after;

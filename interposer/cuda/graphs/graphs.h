@@ -80,6 +80,7 @@ void graph_command_free(struct graph_command *c);
 /* Takes the command over, also if it fails. NULL: no memory, or a node of `after` is not of this graph. */
 struct graph_node *graph_add(struct command_graph *g, const struct graph_command *c, struct graph_node *const *after, size_t count);
 bool graph_add_edge(struct graph_node *node, struct graph_node *after);
+bool graph_has_edge(const struct graph_node *node, const struct graph_node *after);
 void graph_remove_edge(struct graph_node *node, const struct graph_node *after);
 void graph_remove_node(struct graph_node *node);
 struct command_graph *graph_copy(const struct command_graph *g, bool executable); /* NULL: no memory */

@@ -319,6 +319,11 @@ int cuda_event_wait(struct cuda_event *e, struct gs_error *err)
 	return fault_now(err);
 }
 
+int cuda_fault_now(struct gs_error *err)
+{
+	return fault_now(err);
+}
+
 uint64_t cuda_event_ns(struct cuda_event *e)
 {
 	uint64_t ns;
@@ -330,6 +335,6 @@ int cuda_release(void *address, struct gs_error *err)
 	struct cuda_allocation a;
 	if (!cuda_find_allocation(address, &a) || a.address != address)
 		return gs_fail(err, EINVAL, "no allocation begins at %p", address);
-	cuda_wait_all(NULL);
-	return memory_release(address, err);
+	int failed = cuda_wait_all(err);
+	return failed ? failed : memory_release(address, err);
 }

@@ -225,15 +225,20 @@ bool cuda_find_allocation(const void *address, struct cuda_allocation *out)
 }
 
 /* The host may have less room than the GPU. */
+/* What the host had free when it was first asked for bounds it as well. Later its pages come and go with their use, and programs expect an
+ * allocation to take what it has, at once. */
 void cuda_memory_info(size_t *free_bytes, size_t *total_bytes)
 {
+	static size_t room; /* under the lock */
 	long pages = sysconf(_SC_AVPHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
 	size_t host = pages > 0 && page_bytes > 0 ? (size_t)pages * (size_t)page_bytes : SIZE_MAX;
 	pthread_mutex_lock(&memory.lock);
-	size_t left = memory.bound - memory.used;
+	if (!room)
+		room = host < SIZE_MAX - memory.used ? host + memory.used : SIZE_MAX;
+	size_t all = room < memory.bound ? room : memory.bound;
+	*free_bytes = all > memory.used ? all - memory.used : 0;
 	*total_bytes = memory.bound;
 	pthread_mutex_unlock(&memory.lock);
-	*free_bytes = left < host ? left : host;
 }
 
 size_t memory_list(struct cuda_allocation *out, size_t room)

@@ -7,7 +7,7 @@ PEER(cudaDeviceDisablePeerAccess, int);
 PEER(cudaMemcpyPeer, void *, int, const void *, int, size_t);
 PEER(cudaMemcpyPeerAsync, void *, int, const void *, int, size_t, void *);
 
-enum { COUNT = 3, BYTES = 1 << 20, already_enabled = 704, not_enabled = 705 };
+enum { COUNT = 3, BYTES = 1 << 20, already_enabled = 704, not_enabled = 705, peer_unsupported = 217 };
 
 static unsigned char host[BYTES];
 
@@ -40,7 +40,7 @@ static void test_peers(void)
 	EXPECT(can, 1);
 	EXPECT(cudaDeviceCanAccessPeer(&can, 1, 1), 0);
 	EXPECT(can, 0);
-	EXPECT(cudaDeviceEnablePeerAccess(0, 0), invalid_device);
+	EXPECT(cudaDeviceEnablePeerAccess(0, 0), peer_unsupported); /* device 0 is the current one; as an H200 answers */
 	EXPECT(cudaDeviceEnablePeerAccess(COUNT, 0), invalid_device);
 	EXPECT(cudaDeviceEnablePeerAccess(1, 0), 0);
 	EXPECT(cudaDeviceEnablePeerAccess(1, 0), already_enabled);
