@@ -211,9 +211,9 @@ static void errors(void)
 	for (int k = 0; k < 1001; k++) {
 		const char *name = cudaGetErrorName((cudaError_t)k);
 		if (strcmp(name, "unrecognized error code"))
-			printf("error %d %s: %s\n", k, name, cudaGetErrorString((cudaError_t)k));
+			printf("error %d %s\n", k, name);
 	}
-	printf("error -1 %s: %s\n", cudaGetErrorName((cudaError_t)-1), cudaGetErrorString((cudaError_t)-1));
+	printf("error -1 %s\n", cudaGetErrorName((cudaError_t)-1));
 }
 
 /* Which errors stay, and which calls clear or set the last one. */
