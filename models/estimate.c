@@ -321,6 +321,8 @@ static int run_model(const struct gpu *gpu, const struct launch_profile *launch,
 	                                      .parameters_before = launch->parameters_before},
 	                            .occupancy = model_occupancy_vector};
 	own.before = &launch->memory_before;
+	own.argument_bytes = launch->argument_bytes;
+	own.argument_count = launch->argument_count;
 	full.warps.hierarchy = options->hierarchy && launch_has_requests(warps);
 	if (!full.warps.hierarchy && asks_memory(warps->code))
 		flag_add(&out->flags, FLAG_perfect_memory);

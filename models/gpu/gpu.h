@@ -183,6 +183,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(BYTES, l2_slice_bytes, "bytes/cycle", 1, 65536, GPU_DEFAULT("64"), "that a slice reads or writes")            \
 	X(BYTES, l2_interleave_bytes, "bytes", 32, 1 << 20, GPU_DEFAULT("256"), "that lie together in a slice")        \
 	X(BYTES, l2_turn_bytes, "bytes", 0, 1 << 20, GPU_DEFAULT("0"), "in turns of which two neighbours of these lie in their slices, a part of them; 0: one after the other") \
+	X(BYTES, allocation_bytes, "bytes", 0, 1 << 20, GPU_DEFAULT("0"), "of which a buffer takes a multiple, where small ones are one behind the other; 0: each is anywhere") \
+	X(BYTES, allocation_most_bytes, "bytes", 0, 1ull << 36, GPU_DEFAULT("0"), "of such a buffer; all that are together have twice as many, and others are anywhere") \
 	X(FLAG, l2_hash, "", 0, 1, GPU_DEFAULT("1"), "addresses are spread over slices by a hash; 0: in turn")         \
 	X(FLAG, l2_set_hash, "", 0, 1, GPU_DEFAULT("0"), "the same of a slice's sets")                                 \
 	X(COUNT, l2_mshrs, "sectors", 1, 65536, GPU_DEFAULT("192"), "that a slice waits for at once")                  \

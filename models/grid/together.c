@@ -251,6 +251,8 @@ static int make_team(struct team *t, const struct ov_machine *m)
 	t->count = t->plan->sm_count;
 	t->last = t->count - 1;
 	t->memory = memory_new(m->gpu, t->count, t->plan->capacity > 0 ? t->plan->capacity : 1);
+	if (t->memory)
+		memory_set_places(t->memory, m->launch->argument_bytes, m->launch->argument_count);
 	t->sms = calloc(t->count, sizeof *t->sms);
 	t->states = calloc(t->count, sizeof *t->states); /* OV_WANTS_GROUP */
 	t->before = calloc(t->count, sizeof *t->before);

@@ -63,9 +63,10 @@ static uint32_t remainder_of(const struct memory_map *m, uint64_t piece)
 	return left;
 }
 
-/* As if the two pieces lay one after the other. */
+/* Where its buffer is, as if the two pieces lay one after the other. */
 static uint64_t in_one_piece(const struct memory_map *m, uint64_t address)
 {
+	address = memory_placed(&m->places, address);
 	if (!m->turn_bytes)
 		return address;
 	uint64_t in_two = remainder_by(address, 2 * m->interleave_bytes), turn = quotient(in_two, m->turn_bytes);

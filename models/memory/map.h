@@ -3,6 +3,7 @@
 #define GPUSIM_MODELS_MEMORY_MAP_H
 
 #include "models/gpu/gpu.h"
+#include "models/memory/places.h"
 #include "models/memory/ticks.h"
 
 struct memory_place {
@@ -16,6 +17,7 @@ struct memory_map {
 	bool hash;
 	uint32_t polynomial, degree; /* of a hash over a power of two of slices */
 	uint16_t remainders[256]; /* of byte * x^degree by the polynomial */
+	struct memory_places places;
 };
 /* Channels of a part of the GPU. Without a hash, strides of powers of two meet in fewer channels the more such factors their number
  * has, so a part of them must not have more of these than all: the nearest such number. What it is off by, they are slower or faster. */

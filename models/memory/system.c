@@ -205,6 +205,11 @@ struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double cap
 	return NULL;
 }
 
+void memory_set_places(struct memory_system *m, const uint64_t *argument_bytes, size_t count)
+{
+	memory_places_init(&m->config.map.places, m->gpu, argument_bytes, count);
+}
+
 void memory_free(struct memory_system *m)
 {
 	if (!m)
@@ -515,6 +520,7 @@ int memory_hottest_atomics(struct memory_system *m, double *cycles)
 		return -ENOMEM;
 	take_all(m, &m->touched);
 	init_map(&whole, gpu, gpu->dram_channels, slices);
+	whole.places = m->config.map.places;
 	for (uint32_t c = 0; c < m->config.map.channels; c++)
 		partition_atomics(m->partitions[c], &whole, parts);
 	for (uint32_t s = 0; s < gpu->dram_channels * slices; s++)

@@ -124,6 +124,8 @@ struct launch_warps {
 	/* What L2 may hold from before the launch, the oldest first; NULL: what the requests touch. */
 	const struct memory_range *warm;
 	size_t warm_count;
+	const uint64_t *argument_bytes; /* of the memory that arguments point to (models/memory/places.h); NULL: not known */
+	uint32_t argument_count;
 	const struct memory_before *before; /* what L2 lacks of these, by argument; NULL: not known */
 	const uint16_t *usual_accesses; /* per instruction of code; NULL: 1 each */
 	const uint16_t *usual_waits;    /* per instruction of code; NULL: 0 each */

@@ -281,6 +281,32 @@ static void slices_read_what_they_can(void)
 	CU_ASSERT_TRUE(ratio > 0.5 && ratio < 1);
 }
 
+/* Small buffers are one behind the other, in multiples of 512 bytes, as many as there is room for in 2 MB: the second MB is not behind the
+ * first. Bytes 0 and 512 are in one slice, and 1024 is in another. */
+static void small_buffers_are_together(void)
+{
+	struct gpu gpu = test_gpu("h200", NULL);
+	const uint64_t bytes[] = {32, 8 << 20, 512, 513, 1 << 20, 1 << 20, 0, 32};
+	const uint64_t expected[] = {0, 0, 512, 1024, 2048, 2 << 20, 0, 3 << 20};
+	struct memory_map map;
+	memory_map_init(&map, gpu.dram_channels, gpu.l2_slices / gpu.dram_channels, gpu.l2_interleave_bytes, gpu.l2_hash);
+	map.turn_bytes = gpu.l2_turn_bytes;
+	memory_places_init(&map.places, &gpu, bytes, GS_ARRAY_LEN(bytes));
+	for (size_t i = 0; i < GS_ARRAY_LEN(bytes); i++) {
+		bool alone = !bytes[i] || bytes[i] > 1 << 20;
+		uint64_t address = (i + 1) << 40 | 5;
+		CU_ASSERT_EQUAL(memory_placed(&map.places, address), alone ? address : map.places.at[0] + expected[i] + 5);
+	}
+	struct memory_place a = memory_map_find(&map, 1ull << 40), b = memory_map_find(&map, 3ull << 40), c = memory_map_find(&map, 4ull << 40);
+	CU_ASSERT_TRUE(a.channel == b.channel && a.slice == b.slice);
+	CU_ASSERT_TRUE(a.channel != c.channel || a.slice != c.slice);
+	memory_places_init(&map.places, &gpu, NULL, 3);
+	CU_ASSERT_EQUAL(memory_placed(&map.places, 1ull << 40), 1ull << 40);
+	gpu = test_gpu("gtx480", NULL);
+	memory_places_init(&map.places, &gpu, bytes, GS_ARRAY_LEN(bytes));
+	CU_ASSERT_EQUAL(memory_placed(&map.places, 1ull << 40), 1ull << 40);
+}
+
 void add_memory_tests(void)
 {
 	CU_pSuite s = CU_add_suite("memory", NULL, NULL);
@@ -293,4 +319,5 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, packets_leave_an_sm_as_measured);
 	CU_ADD_TEST(s, slices_are_not_equally_far);
 	CU_ADD_TEST(s, hot_atomics_are_those_of_one_slice);
+	CU_ADD_TEST(s, small_buffers_are_together);
 }
