@@ -37,6 +37,7 @@ struct memory_range {
 	bool written;
 	double times;   /* how many groups ask for a line of it, about */
 	double cold;    /* the share of it that is not in L2 when the launch begins */
+	double far;     /* of loads that L2 has: the share that comes from another partition */
 };
 
 /*

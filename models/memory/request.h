@@ -5,6 +5,8 @@
 #include "models/memory/ticks.h"
 #include "models/util/pool.h"
 
+#include <stdbool.h>
+
 enum memory_kind { MEMORY_READ, MEMORY_WRITE, MEMORY_ATOMIC };
 
 /* What an SM asks of L2: sectors of one line. The same record is on its way until the SM has the answer; 64 bytes. */
@@ -20,6 +22,7 @@ struct memory_request {
 	uint16_t sm, slice; /* slice: of all */
 	uint16_t bytes, lanes; /* lanes: of an atomic, operations that follow one another */
 	uint8_t kind;
+	bool far;         /* of a read: L2 has it in another partition */
 	uint8_t asked, left; /* sectors, all and those not yet answered */
 };
 /* All that are on their way. */

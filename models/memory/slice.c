@@ -421,6 +421,14 @@ static uint64_t lookup_ticks(struct partition *p, struct slice *s, const struct 
 	return max_u64((whole ? p->config->atomic_whole : p->config->atomic) * operations, p->config->lookup);
 }
 
+/* What a request takes beside its sectors. Of what is far, another slice looks up as much, and this one is given a copy; there are as many such
+ * requests on the other side. */
+static uint64_t request_ticks(const struct partition *p, const struct memory_request *r)
+{
+	uint64_t once = r->kind == MEMORY_READ ? p->config->request : 0;
+	return r->far ? 2 * (once + r->asked * p->config->lookup) : once;
+}
+
 /* The slice has looked up all sectors of its first request. */
 static void take_next(struct partition *p, struct slice *s)
 {
@@ -462,7 +470,7 @@ static void serve_hits(struct partition *p, struct slice *s, struct memory_reque
 	r->sectors = 0;
 	for (uint32_t i = 0; i < count; i++)
 		answer_sector(p, s, s->head, p->now + i * p->config->lookup);
-	uint64_t request = r->kind == MEMORY_READ ? p->config->request : 0;
+	uint64_t request = request_ticks(p, r);
 	s->free = last + p->config->lookup + request;
 	p->counts.busy += count * p->config->lookup + request;
 	take_next(p, s);
@@ -491,7 +499,7 @@ static void serve_slice(struct partition *p, struct slice *s)
 		note_next(p, s, p->requests);
 		return;
 	}
-	busy += !left && r->kind == MEMORY_READ ? p->config->request : 0;
+	busy += !left ? request_ticks(p, r) : 0;
 	s->free = p->now + busy;
 	p->counts.busy += busy;
 	if (!left)

@@ -14,6 +14,7 @@
  */
 #include "models/memory/system.h"
 
+#include "models/memory/far.h"
 #include "models/memory/network.h"
 #include "models/memory/slice.h"
 #include "models/memory/warm.h"
@@ -64,6 +65,7 @@ struct memory_system {
 	uint32_t far;    /* cycles: dram_far_cycles, as far as what is before DRAM takes half as many */
 	uint32_t spread; /* cycles: l2_spread_cycles, as far as the way back has as many */
 	uint64_t piece;  /* bytes that follow one another in a channel, about */
+	struct far_lines copies;
 	struct port *from_sm;
 	struct network *requests, *answers;
 	struct partition **partitions;
@@ -263,6 +265,7 @@ static void warm_line(void *ctx, uint64_t address, bool dirty)
 void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady)
 {
 	const struct memory_config *c = &m->config;
+	far_lines_set(&m->copies, m->gpu, ranges, count);
 	warm_lines(ranges, count, c->slice_bytes * c->map.channels * c->map.slices, m->gpu->l2_line_bytes, steady, warm_line, m);
 	take_all(m, &m->warmed);
 }
@@ -350,6 +353,12 @@ static uint32_t slice_ticks(const struct memory_system *m, const struct memory_r
 	return (uint32_t)(flits(m->gpu, r->kind == MEMORY_READ ? 0 : r->bytes) * m->flit_ticks_slice);
 }
 
+/* Whether the line is at home in another half than the SM. Lines of a channel that follow one another are alike. */
+static bool is_elsewhere(const struct memory_system *m, uint64_t address, uint32_t sm)
+{
+	return ((hash_number(address / m->piece) >> 32) + sm) % 2;
+}
+
 static void queue_request(struct memory_system *m, uint32_t n)
 {
 	struct memory_request *r = &m->flying.all[n];
@@ -357,6 +366,7 @@ static void queue_request(struct memory_system *m, uint32_t n)
 	r->set = partition_set(m->partitions[at.channel], at.slice, at.local);
 	r->slice = (uint16_t)(at.channel * m->config.map.slices + at.slice);
 	r->ticks = slice_ticks(m, r);
+	r->far = m->copies.any && r->kind == MEMORY_READ && is_elsewhere(m, r->address, r->sm) && far_lines_copy(&m->copies, m->gpu, r);
 	network_push(m->requests, n);
 }
 
@@ -418,7 +428,7 @@ static void add_waits(struct memory_system *m, const struct memory_request *r)
 static uint64_t more_from_dram(const struct memory_system *m, uint64_t address, uint32_t sm)
 {
 	enum { WHOLE = 1 << 16 };
-	uint64_t chance = hash_number(address / m->piece), far = ((chance >> 32) + sm) % 2 ? m->far : 0;
+	uint64_t chance = hash_number(address / m->piece), far = is_elsewhere(m, address, sm) ? m->far : 0;
 	if (chance % WHOLE >= (uint64_t)(m->gpu->dram_refresh_share * WHOLE))
 		return far;
 	return far + (uint64_t)((double)(chance / WHOLE % WHOLE) / WHOLE * m->gpu->dram_refresh_cycles);
@@ -430,6 +440,8 @@ static uint64_t way_back(const struct memory_system *m, const struct memory_requ
 	uint64_t way = r->kind == MEMORY_ATOMIC ? m->atomic_back : m->back, line = r->address / m->gpu->l2_line_bytes;
 	if (r->queued_dram)
 		way += more_from_dram(m, r->address, r->sm);
+	else if (r->far)
+		way += m->far;
 	if (!m->spread)
 		return way;
 	uint64_t more = hash_number(line ^ (uint64_t)r->sm << 40) % (m->spread + 1);

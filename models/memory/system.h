@@ -21,7 +21,7 @@ struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double cap
 void memory_free(struct memory_system *m);
 /* Where the launch's buffers are, by what its arguments point to. */
 void memory_set_places(struct memory_system *m, const uint64_t *argument_bytes, size_t count);
-/* L2 holds these, the last ones where not all fit. */
+/* L2 holds these, the last ones where not all fit; some of what loads find is far (struct memory_range). */
 void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady);
 /* Some lines are sent for SMs that are not simulated: these wait for them as long, and DRAM has nothing to do. */
 void memory_set_others(struct memory_system *m, memory_others_fn *others, const void *ctx);

@@ -408,13 +408,25 @@ static bool is_shared(const struct memory_range *ranges, size_t count)
 	return times >= SEVERAL * (double)bytes_of(ranges, count);
 }
 
-/* What is not in L2 when the launch begins. */
+/* A partition has a copy of a line for those that ask for it after the first, if all do at about the same time. */
+static double far_share(const struct gpu *gpu, const struct memory_range *range, uint64_t bytes)
+{
+	double asked = range->anywhere ? 1 : fmax(range->times / gpu->l2_partitions, 1);
+	return kept_far(gpu, bytes, range->anywhere) / asked;
+}
+
+/* What is not in L2 when the launch begins, and what is far. */
 static void find_cold(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range *ranges, size_t count)
 {
 	uint64_t bytes = bytes_of(ranges, count);
 	double lost = bytes <= kept_room(gpu, bytes) ? 1 - kept_share(gpu, bytes, is_shared(ranges, count)) : 0; /* of what does not fit, others decide (warm.h) */
+	uint64_t touched = 0;
 	for (size_t i = 0; i < count; i++)
+		touched += (uint64_t)(fmin(ranges[i].times, 1) * (double)ranges[i].bytes); /* a range may have holes */
+	for (size_t i = 0; i < count; i++) {
 		ranges[i].cold = fmax(cold_share(gpu, warps->before, ranges[i].address), lost);
+		ranges[i].far = far_share(gpu, &ranges[i], touched);
+	}
 }
 
 static int extents_init(struct extents *x, uint32_t instructions)

@@ -7,10 +7,17 @@
  *       An H200 that reads N MB again and again, each line by the same SM, finds (loads that are faster than DRAM's; micro_streams.cu, far)
  *         N                36    40    44    48    56
  *         the same SM    1.00  0.94  0.64  0.20  0.00
- *         another SM     0.98  0.93  0.61  0.11  0.00     of 34 MB a quarter comes from the other partition, 180 cycles later (not modelled)
+ *         another SM     0.98  0.93  0.61  0.11  0.00
  *   lines that several SMs ask for:   P copies, so C = l2_bytes / P.
  *       h = exp(-(1 - h) N / C)   each of the (1 - h) N lines that miss in a launch replaces one of C, any of them: random replacement under
  *       cyclic access
+ *   copies:   lines at home stay, and copies of the W = N (P - 1) / P lines that are at home elsewhere share what they leave of a partition,
+ *       R = (l2_bytes - N) / P, any of which is replaced: a share h of them is there, of loads (P - 1) / P (1 - h) come from far
+ *       h = exp(-(1 - h) W / R)   lines in their order;   h = R / W   lines at random
+ *       Far loads of an H200 with lines in their order, by other SMs each time (loads that take some 180 cycles more; micro_streams.cu, far)
+ *         N                28    32    34    36    40
+ *         measured       0.05  0.16  0.24  0.29  0.36
+ *         the equation   0.00  0.12  0.22  0.29  0.40
  * Least recently used lines would be gone before they are asked for again, as soon as N is above C.
  */
 #include "models/traffic/kept.h"
@@ -54,4 +61,14 @@ double kept_share(const struct gpu *gpu, uint64_t bytes, bool shared)
 	if (times <= 1 || bytes > gpu->l2_bytes)
 		return times <= 1;
 	return shared ? found_shared(times) : found_alone((double)bytes / (double)gpu->l2_bytes * (2 - 1.0 / gpu->l2_partitions));
+}
+
+double kept_far(const struct gpu *gpu, uint64_t bytes, bool anywhere)
+{
+	double partitions = gpu->l2_partitions, elsewhere = (partitions - 1) / partitions;
+	if (bytes <= surely(gpu) || bytes > gpu->l2_bytes)
+		return 0;
+	double wanted = (double)bytes * elsewhere, room = (double)(gpu->l2_bytes - bytes) / partitions;
+	double found = anywhere ? room / wanted : room > 0 ? found_shared(wanted / room) : 0;
+	return elsewhere * (1 - found);
 }

@@ -13,5 +13,8 @@
 uint64_t kept_room(const struct gpu *gpu, uint64_t bytes);
 /* The share of them that it finds there, when it is launched again and again. shared: groups ask for lines of others. */
 double kept_share(const struct gpu *gpu, uint64_t bytes, bool shared);
+/* The share of loads that find their line in another partition than the SM's. anywhere: any line is asked for at any time; else all are,
+ * in their order. */
+double kept_far(const struct gpu *gpu, uint64_t bytes, bool anywhere);
 
 #endif

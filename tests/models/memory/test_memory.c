@@ -281,6 +281,36 @@ static void slices_read_what_they_can(void)
 	CU_ASSERT_TRUE(ratio > 0.5 && ratio < 1);
 }
 
+/* One load at a time, of lines a KB apart. No partition has a copy of what is at home in the other one: such lines take dram_far_cycles
+ * longer, about as many as not. */
+static void lines_of_another_partition_are_far(void)
+{
+	enum { LINES = 64 };
+	struct gpu gpu = test_gpu("h200", "l2_spread_cycles=0");
+	struct memory_range range = {.address = 1ull << 40, .bytes = LINES << 10, .traffic = 1, .far = 0.5};
+	struct memory_system *m = memory_new(&gpu, gpu.sm_count, 1);
+	uint64_t near = UINT64_MAX, took[LINES];
+	uint32_t far = 0;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	memory_warm(m, &range, 1, false);
+	for (uint64_t i = 0; i < LINES; i++) {
+		struct arrivals arrivals = {0};
+		struct memory_request r = {.address = range.address + (i << 10), .sectors = 1, .bytes = 32, .kind = MEMORY_READ};
+		r.time = memory_depart(m, &r, i * 10000);
+		CU_ASSERT_EQUAL_FATAL(memory_send(m, &r), 0);
+		for (uint64_t end = i * 10000 + 10; !arrivals.count && end < (i + 1) * 10000; end += 10)
+			CU_ASSERT_EQUAL_FATAL(memory_advance(m, end, note_arrival, &arrivals), 0);
+		took[i] = arrivals.last - i * 10000;
+		near = took[i] < near ? took[i] : near;
+	}
+	for (uint64_t i = 0; i < LINES; i++) {
+		far += took[i] > near + 1;
+		CU_ASSERT_DOUBLE_EQUAL((double)(took[i] - near), took[i] > near + 1 ? gpu.dram_far_cycles : 0, 1);
+	}
+	CU_ASSERT_TRUE(far > LINES / 4 && far < LINES * 3 / 4);
+	memory_free(m);
+}
+
 /* Small buffers are one behind the other, in multiples of 512 bytes, as many as there is room for in 2 MB: the second MB is not behind the
  * first. Bytes 0 and 512 are in one slice, and 1024 is in another. */
 static void small_buffers_are_together(void)
@@ -319,5 +349,6 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, packets_leave_an_sm_as_measured);
 	CU_ADD_TEST(s, slices_are_not_equally_far);
 	CU_ADD_TEST(s, hot_atomics_are_those_of_one_slice);
+	CU_ADD_TEST(s, lines_of_another_partition_are_far);
 	CU_ADD_TEST(s, small_buffers_are_together);
 }

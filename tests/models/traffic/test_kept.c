@@ -41,6 +41,20 @@ static void lines_of_one_sm_have_fewer_copies(void)
 	CU_ASSERT_EQUAL(kept_share(&whole, 61 * MB, false), 0);
 }
 
+/* Of 36 MB a partition has 18 at home, and 12 for copies of the other 18: h = exp(-(1 - h) 1.5) = 0.417 of them, or two thirds at random.
+ * The rest, of half of all loads, is far. */
+static void copies_have_what_lines_at_home_leave(void)
+{
+	CU_ASSERT_EQUAL(kept_far(&parted, 30 * MB, false), 0);
+	CU_ASSERT_EQUAL(kept_far(&parted, 30 * MB, true), 0);
+	CU_ASSERT_DOUBLE_EQUAL(kept_far(&parted, 36 * MB, false), 0.2914, 0.0001);
+	CU_ASSERT_DOUBLE_EQUAL(kept_far(&parted, 36 * MB, true), 1 / 6.0, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(kept_far(&parted, 60 * MB, false), 0.5, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(kept_far(&parted, 60 * MB, true), 0.5, 1e-9);
+	CU_ASSERT_EQUAL(kept_far(&parted, 61 * MB, false), 0);
+	CU_ASSERT_EQUAL(kept_far(&whole, 60 * MB, false), 0);
+}
+
 void add_kept_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("kept", NULL, NULL);
@@ -48,5 +62,6 @@ void add_kept_tests(void)
 	TEST(all_of_l2_is_there_for_what_is_between);
 	TEST(a_part_is_found_again);
 	TEST(lines_of_one_sm_have_fewer_copies);
+	TEST(copies_have_what_lines_at_home_leave);
 #undef TEST
 }
