@@ -98,6 +98,7 @@ static int measure(struct lifted *l, struct lift_kernel *k, struct gs_error *err
 		k->barriers = plan.barriers;
 		k->waits = plan.waits;
 		k->large = plan.in_pieces;
+		k->of_warps = plan.of_warps;
 	}
 	plan_free(&plan);
 	gs_buf_free(&text);

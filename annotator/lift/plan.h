@@ -73,6 +73,7 @@ struct kernel_plan {
 	bool syncs;            /* has instructions that wait for lanes which they name */
 	bool meets;            /* and such lanes may be elsewhere: what they bring is kept (meetings.c) */
 	bool plain_splits;     /* lanes part at branches only */
+	bool of_warps;         /* in pieces, of which many have instructions of whole warps, and are not optimised */
 	bool in_pieces;        /* too large for one function: registers are in the state of the warp, and loops over lanes in functions of their own */
 	/* Offsets in the state of a warp. */
 	uint32_t entries_at, saved_at, threads_at, carry_at, counts_at, parts_at, frames_at, meeting_at, snapshots_at, snapshot_bytes, warp_bytes;

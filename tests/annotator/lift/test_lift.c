@@ -112,6 +112,33 @@ static void kernels_in_pieces_do_the_same(void)
 	gs_buf_free(&ptx);
 }
 
+/* Of so many additions and shuffles, whether the kernel is taken for one of warps. */
+static bool is_of_warps(int additions, int shuffles)
+{
+	struct gs_buf ptx = {0};
+	struct lift_runner *r = NULL;
+	struct gs_error err;
+	gs_buf_puts(&ptx, HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n" BEGIN "mov.u32 %r6, %r0;\n");
+	for (int n = 0; n < additions; n++)
+		gs_buf_puts(&ptx, "add.u32 %r6, %r6, 3;\n");
+	for (int n = 0; n < shuffles; n++)
+		gs_buf_puts(&ptx, "shfl.sync.bfly.b32 %r6, %r6, 2, 31, -1;\n");
+	gs_buf_puts(&ptx, "st.global.u32 [%rd1], %r6;\nret;\n}\n");
+	CU_ASSERT_EQUAL_FATAL(runner_create(ptx.data, ptx.len, LIFT_TRACING, &r, &err), 0);
+	bool result = runner_kernel(r, "k")->of_warps;
+	runner_free(r);
+	gs_buf_free(&ptx);
+	return result;
+}
+
+static void one_shuffle_in_32_instructions_is_much(void)
+{
+	CU_ASSERT(!is_of_warps(500, 0));
+	CU_ASSERT(!is_of_warps(500, 10)); /* 510 / 32 is 15 */
+	CU_ASSERT(is_of_warps(500, 20));
+	CU_ASSERT(!is_of_warps(100, 100)); /* small */
+}
+
 /* ---- lanes that go different ways ---- */
 
 static void loops_end_lane_by_lane(void)
@@ -505,5 +532,6 @@ void add_lift_tests(void)
 	CU_add_test(suite, "all groups run once", all_groups_run_once);
 	CU_add_test(suite, "the same lanes are counted many times", the_same_lanes_are_counted_many_times);
 	CU_add_test(suite, "kernels in pieces do the same", kernels_in_pieces_do_the_same);
+	CU_add_test(suite, "one shuffle in 32 instructions is much", one_shuffle_in_32_instructions_is_much);
 	CU_add_test(suite, "unknown functions are refused", unknown_functions_are_refused);
 }
