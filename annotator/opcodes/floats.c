@@ -1,6 +1,6 @@
 /*
- * Floating point. Every operation rounds once, to the mode that the opcode names. What is called approximate is computed as exactly as
- * the host does it: nearer to the true value than a GPU, and not the same bits.
+ * Floating point. Every operation rounds once, to the mode that the opcode names. What is called approximate has the bits of a GPU
+ * (prelude_functions.cl).
  *
  * Which NaN an operation gives is the host's choice in f32 and f64 (a GPU gives 7fffffff in f32, and keeps payloads in f64): to look at
  * every result would cost too much. Minima, maxima, and everything in f16 and bf16 give the NaN of a GPU.
@@ -33,22 +33,31 @@ static const struct opcode_rule rules[] = {
 	{"mad", NULL, "fd", NULL, "fma($a, $b, $c)"},
 	{"div", "directed", "fd", NULL, "gs_div_$t($a, $b, $m)"},
 	{"div", "approx", "f", NULL, "gs_div_approx($a, $b)"},
+	{"div", "full", "f", NULL, "gs_div_full($a, $b)"},
 	{"div", NULL, "fd", NULL, "$a / $b"},
 	{"rcp", "directed", "fd", NULL, "gs_div_$t(1, $a, $m)"},
-	{"rcp", "approx", "d", NULL, "gs_upper(1.0 / gs_upper($a))"},
-	{"rcp", NULL, "f", NULL, "1.0f / $a"},
+	{"rcp", "approx", "d", NULL, "gs_rcp_upper($a)"},
+	{"rcp", "rn", "f", NULL, "1.0f / $a"},
+	{"rcp", "ftz", "f", NULL, "gs_rcp_unit($a)"},
+	{"rcp", NULL, "f", NULL, "gs_rcp_approx($a)"},
 	{"rcp", NULL, "d", NULL, "1.0 / $a"},
 	{"sqrt", "directed", "fd", NULL, "gs_sqrt_$t($a, $m)"},
-	{"sqrt", NULL, "fd", NULL, "sqrt($a)"},
-	{"rsqrt", "ftz", "d", NULL, "gs_upper(1.0 / sqrt(gs_upper($a)))"},
-	{"rsqrt", NULL, "f", NULL, "1.0f / sqrt($a)"},
-	{"rsqrt", NULL, "d", NULL, "1.0 / sqrt($a)"},
-	{"sin", NULL, "f", NULL, "sin($a)"},
-	{"cos", NULL, "f", NULL, "cos($a)"},
-	{"lg2", NULL, "f", NULL, "log2($a)"},
-	{"ex2", NULL, "f", NULL, "exp2($a)"},
+	{"sqrt", "rn", "f", NULL, "sqrt($a)"},
+	{"sqrt", "ftz", "f", NULL, "gs_sqrt_unit($a)"},
+	{"sqrt", NULL, "f", NULL, "gs_sqrt_approx($a)"},
+	{"sqrt", NULL, "d", NULL, "sqrt($a)"},
+	{"rsqrt", "ftz", "d", NULL, "gs_rsqrt_upper($a)"},
+	{"rsqrt", "ftz", "f", NULL, "gs_rsqrt_unit($a)"},
+	{"rsqrt", NULL, "f", NULL, "gs_rsqrt_approx($a)"},
+	{"rsqrt", NULL, "d", NULL, "gs_rsqrt_approx_f64($a)"},
+	{"sin", NULL, "f", NULL, "gs_sin_unit($a)"},
+	{"cos", NULL, "f", NULL, "gs_cos_unit($a)"},
+	{"lg2", "ftz", "f", NULL, "gs_lg2_unit($a)"},
+	{"lg2", NULL, "f", NULL, "gs_lg2_approx($a)"},
+	{"ex2", "ftz", "f", NULL, "gs_ex2_unit($a)"},
+	{"ex2", NULL, "f", NULL, "gs_ex2_approx($a)"},
 	{"ex2", NULL, SHORT, NULL, "gs_ex2_$t($a)"},
-	{"tanh", NULL, "f", NULL, "gs_tanh_f32($a)"},
+	{"tanh", NULL, "f", NULL, "gs_tanh_unit($a)"},
 	{"tanh", NULL, SHORT, NULL, "gs_tanh_$t($a)"},
 	{"abs", NULL, "fd", NULL, "fabs($a)"},
 	{"abs", NULL, SHORT, NULL, "gs_abs_$t($a)"},

@@ -43,8 +43,6 @@ GS_INLINE float gs_div_f32(float a, float b, int mode)
 	double q = (double)a / (double)b, rest = fma(-q, (double)b, (double)a);
 	return gs_f32_of_f64(gs_odd(q, b < 0 ? -rest : rest), mode);
 }
-/* The reciprocal of a number above 2^126 is 0 here. */
-GS_INLINE float gs_div_approx(float a, float b) { return fabs(b) > 0x1p126f ? a * copysign(0.0f, b) : a / b; }
 GS_INLINE float gs_sqrt_f32(float a, int mode) { double q = sqrt((double)a); return gs_f32_of_f64(gs_odd(q, fma(-q, q, (double)a)), mode); }
 
 /* m * 2^e, where the top bit of m is set, as a double. */
@@ -218,8 +216,6 @@ GS_INLINE ushort gs_bf16_of_f64(double d, int mode)
 	return d != d ? (ushort)((as_ulong(d) >> 48 & 0x8000) | 0x7fc0 | (as_ulong(d) >> 45 & 0x3f)) : gs_bf16_rounded(d, mode);
 }
 
-GS_INLINE float gs_tanh_f32(float a) { return fabs(a) > 9.1f ? copysign(1.0f, a) : tanh(a); }
-
 /* A float has enough bits that rounding it once more to f16 or bf16 gives what rounding the exact value would; products of bf16 may
  * become too small for that. */
 #define GS_SHORTS(t) \
@@ -230,8 +226,6 @@ GS_INLINE ushort gs_fma_##t(ushort a, ushort b, ushort c) \
 { \
 	return gs_##t##_rounded(gs_sum_odd((double)gs_f32_of_##t(a) * (double)gs_f32_of_##t(b), gs_f32_of_##t(c), GS_RN), GS_RN); \
 } \
-GS_INLINE ushort gs_ex2_##t(ushort a) { return gs_##t##_of_f32(exp2(gs_f32_of_##t(a)), GS_RN); } \
-GS_INLINE ushort gs_tanh_##t(ushort a) { return gs_##t##_of_f32(gs_tanh_f32(gs_f32_of_##t(a)), GS_RN); } \
 GS_INLINE ushort gs_abs_##t(ushort a) { return (a & 0x7fff) > GS_INFINITY_##t ? (ushort)0x7fff : (ushort)(a & 0x7fff); } \
 GS_INLINE ushort gs_neg_##t(ushort a) { return (a & 0x7fff) > GS_INFINITY_##t ? (ushort)0x7fff : (ushort)(a ^ 0x8000); } \
 GS_INLINE ushort gs_relu_##t(ushort a) { return (a & 0x7fff) > GS_INFINITY_##t ? (ushort)0x7fff : a & 0x8000 ? (ushort)0 : a; } \
@@ -272,7 +266,7 @@ GS_INLINE ushort gs_ftz_bf16(ushort a) { return a & 0x7f80 ? a : (ushort)(a & 0x
 { return gs_pair(gs_##name##_##t((ushort)a, (ushort)b), gs_##name##_##t((ushort)(a >> 16), (ushort)(b >> 16))); }
 #define GS_BOTH_3(name, t) GS_INLINE uint gs_##name##_##t##x2(uint a, uint b, uint c) \
 { return gs_pair(gs_##name##_##t((ushort)a, (ushort)b, (ushort)c), gs_##name##_##t((ushort)(a >> 16), (ushort)(b >> 16), (ushort)(c >> 16))); }
-#define GS_BOTH(t) GS_BOTH_2(add, t) GS_BOTH_2(sub, t) GS_BOTH_2(mul, t) GS_BOTH_3(fma, t) GS_BOTH_1(ex2, t) GS_BOTH_1(tanh, t) GS_BOTH_1(abs, t) GS_BOTH_1(neg, t) \
+#define GS_BOTH(t) GS_BOTH_2(add, t) GS_BOTH_2(sub, t) GS_BOTH_2(mul, t) GS_BOTH_3(fma, t) GS_BOTH_1(abs, t) GS_BOTH_1(neg, t) \
 	GS_BOTH_1(relu, t) GS_BOTH_1(sat, t) GS_BOTH_1(ftz, t) GS_BOTH_2(min, t) GS_BOTH_2(max, t) GS_BOTH_2(min_nan, t) GS_BOTH_2(max_nan, t) \
 	GS_BOTH_3(xorsign, t)
 GS_BOTH(f16)
@@ -291,7 +285,6 @@ GS_INLINE float gs_abs_f32(float a) { return fabs(a); }
 GS_INLINE double gs_abs_f64(double a) { return fabs(a); }
 GS_INLINE uint gs_subnormal_f32(float a) { uint m = as_uint(a) & 0x7fffffffu; return m != 0 && m < 0x800000u; }
 GS_INLINE uint gs_subnormal_f64(double a) { ulong m = as_ulong(a) & 0x7ffffffffffffffful; return m != 0 && m < 0x10000000000000ul; }
-GS_INLINE double gs_upper(double a) { ulong u = as_ulong(a); return as_double(u & 0x7ff0000000000000ul ? u & 0xffffffff00000000ul : u & 1ul << 63); }
 
 /* -0 is less than +0. A NaN is not chosen; two of them make the canonical one. */
 #define GS_EXTREMES(t, T, bits, NAN_BITS) \
