@@ -35,7 +35,8 @@ struct memory_range {
 	double traffic; /* distinct lines of it that a group touches, about: how much of a cache it takes beside other ranges */
 	bool anywhere;  /* any group may ask for any line; else each goes through its own */
 	bool written;
-	double times;   /* how many groups ask for a line of it, about */
+	double times;   /* how many groups ask for a line of it, about, in what their paths have of loops */
+	double all_times; /* the same in all of their loops */
 	double cold;    /* the share of it that is not in L2 when the launch begins */
 	double far;     /* of loads that L2 has: the share that comes from another partition */
 };

@@ -150,6 +150,11 @@ static bool visit_request(const struct warp_path *path, size_t request, uint32_t
 	return true;
 }
 
+static bool is_of_memory(const struct code_instruction *in)
+{
+	return in->space == SPACE_global || in->space == SPACE_generic || in->space == SPACE_texture;
+}
+
 static bool visit_path(const struct launch_warps *warps, const struct warp_path *path, bool ends, footprint_fn *visit, void *ctx)
 {
 	const struct kernel_code *code = warps->code;
@@ -163,7 +168,7 @@ static bool visit_path(const struct launch_warps *warps, const struct warp_path 
 			size_t request = n++;
 			if (request >= path->access_count)
 				return true;
-			if (in->space != SPACE_global && in->space != SPACE_generic && in->space != SPACE_texture)
+			if (!is_of_memory(in))
 				continue;
 			if (!visit_request(path, request, i, ends, visit, ctx))
 				return false;
@@ -332,29 +337,91 @@ static void count_lines(const struct touched *t, struct memory_range *ranges, si
 	}
 }
 
+/* Whether an access goes elsewhere in the rounds that its path leaves out. */
+static bool moves_in_gaps(const struct warp_path *path, size_t request)
+{
+	for (size_t g = 0; g < path->gap_count; g++) {
+		const struct path_gap *gap = &path->gaps[g];
+		size_t n = request - gap->first_access;
+		if (gap->shifts && n < gap->access_count && (gap->shifts[n].chance || gap->shifts[n].step))
+			return true;
+	}
+	return false;
+}
+
+/* Parts of requests: those of the path, with the last round of what it leaves out (visit_rounds), and those of the other rounds that go elsewhere. */
+struct weighed {
+	double visited, left_out;
+};
+
+static void weigh_request(const struct warp_path *path, size_t request, double times, const struct memory_range *ranges, size_t count, struct weighed *w)
+{
+	const struct memory_part *p = path->requests->parts + path->requests->first[request];
+	const struct memory_part *end = path->requests->parts + path->requests->first[request + 1];
+	bool moves = times > 1 && moves_in_gaps(path, request);
+	for (; p < end; p++)
+		for (size_t r = 0; r < count; r++)
+			if (p->address - ranges[r].address < ranges[r].bytes) {
+				w[r].visited += moves ? 2 : 1;
+				w[r].left_out += moves ? fmax(times - 2, 0) : 0;
+				break;
+			}
+}
+
+static void weigh_path(const struct launch_warps *warps, const struct warp_path *path, const struct memory_range *ranges, size_t count, struct weighed *w)
+{
+	size_t n = 0;
+	for (size_t b = 0; b < path->block_count && path->requests && n < MOST_LINES; b++) {
+		const struct code_block *block = &warps->code->blocks[path->blocks[b]];
+		for (uint32_t i = block->first; i < block->first + block->count; i++)
+			if (code_has_accesses(warps->code->code[i].class) && n++ < path->access_count && is_of_memory(&warps->code->code[i]))
+				weigh_request(path, n - 1, path_weight(path, b), ranges, count, w);
+	}
+}
+
+static void weigh_group(const struct launch_warps *warps, uint64_t group, const struct memory_range *ranges, size_t count, struct weighed *w)
+{
+	const uint32_t *paths = &warps->path_of[group * warps->warps_per_group];
+	bool gaps = false;
+	for (uint32_t i = 0; i < warps->warps_per_group && count; i++)
+		gaps |= warps->paths[paths[i]].gap_count > 0;
+	for (uint32_t i = 0; i < warps->warps_per_group && gaps; i++)
+		weigh_path(warps, &warps->paths[paths[i]], ranges, count, w);
+}
+
+/* Rounds that are left out touch lines as those do that are there, until a group has touched all. */
+static void set_times(struct memory_range *range, const struct weighed *w, double lines_of_group, double groups, uint64_t line_bytes)
+{
+	double lines = (double)range->bytes / (double)line_bytes, more = w->visited > 0 ? w->left_out / w->visited : 0;
+	range->times = lines_of_group * groups / lines;
+	range->all_times = fmin(range->times * (1 + more), fmax(groups, range->times));
+}
+
 static int count_traffic(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range *ranges, size_t count)
 {
 	struct touched t = {.line_bytes = gpu->l2_line_bytes, .code = warps->code, .lines = malloc(2 * MOST_LINES * sizeof *t.lines)};
-	if (!t.lines)
-		return -ENOMEM;
+	struct weighed *w = calloc(count + 1, sizeof *w);
+	int result = t.lines && w ? 0 : -ENOMEM;
 	/* From all of the launch: its first groups may have nothing to do. */
 	uint64_t few = warps->pattern_groups < FEW_GROUPS ? warps->pattern_groups : FEW_GROUPS;
 	const uint32_t *before = NULL;
-	for (uint64_t i = 0; i < few; i++) {
+	for (uint64_t i = 0; i < few && !result; i++) {
 		uint64_t group = (2 * i + 1) * warps->pattern_groups / (2 * few);
 		const uint32_t *paths = &warps->path_of[group * warps->warps_per_group];
 		if (!before || memcmp(before, paths, warps->warps_per_group * sizeof *paths)) {
 			t.count = 0;
 			footprint_visit(warps, group, touch_part, &t);
 			sort_numbers(t.lines, t.count, t.lines + MOST_LINES);
+			weigh_group(warps, group, ranges, gpu->l2_partitions > 1 ? count : 0, w);
 		}
 		before = paths;
 		count_lines(&t, ranges, count);
 	}
-	for (size_t i = 0; i < count && few; i++)
-		ranges[i].times = ranges[i].traffic / (double)few * (double)warps->groups / ((double)ranges[i].bytes / (double)t.line_bytes);
+	for (size_t i = 0; i < count && few && !result; i++)
+		set_times(&ranges[i], &w[i], ranges[i].traffic / (double)few, (double)warps->groups, t.line_bytes);
+	free(w);
 	free(t.lines);
-	return 0;
+	return result;
 }
 
 /* ---- all of it ---- */
@@ -411,7 +478,7 @@ static bool is_shared(const struct memory_range *ranges, size_t count)
 /* A partition has a copy of a line for those that ask for it after the first, if all do at about the same time. */
 static double far_share(const struct gpu *gpu, const struct memory_range *range, uint64_t bytes)
 {
-	double asked = range->anywhere ? 1 : fmax(range->times / gpu->l2_partitions, 1);
+	double asked = range->anywhere ? 1 : fmax(range->all_times / gpu->l2_partitions, 1);
 	return kept_far(gpu, bytes, range->anywhere) / asked;
 }
 
@@ -422,7 +489,7 @@ static void find_cold(const struct gpu *gpu, const struct launch_warps *warps, s
 	double lost = bytes <= kept_room(gpu, bytes) ? 1 - kept_share(gpu, bytes, is_shared(ranges, count)) : 0; /* of what does not fit, others decide (warm.h) */
 	uint64_t touched = 0;
 	for (size_t i = 0; i < count; i++)
-		touched += (uint64_t)(fmin(ranges[i].times, 1) * (double)ranges[i].bytes); /* a range may have holes */
+		touched += (uint64_t)(fmin(ranges[i].all_times, 1) * (double)ranges[i].bytes); /* a range may have holes */
 	for (size_t i = 0; i < count; i++) {
 		ranges[i].cold = fmax(cold_share(gpu, warps->before, ranges[i].address), lost);
 		ranges[i].far = far_share(gpu, &ranges[i], touched);

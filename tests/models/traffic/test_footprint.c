@@ -149,6 +149,31 @@ static void footprints_have_all_rounds(void)
 	}
 }
 
+/* 4096 groups, 32 lines apart, each with four rounds of a line, eight lines apart, of which a path has the first. So a line in 8 is asked for, from
+ * the first group's first to the last one's last: 4 * 4096 of 32 * 4095 + 25. The path and its end are two of the four. The other load stays. */
+static void lines_of_all_rounds_are_counted(void)
+{
+	static struct moving m;
+	static const double weights[] = {4};
+	struct memory_range *ranges;
+	size_t count;
+	make_moving(&m, "h200", NULL);
+	struct round_shift rounds[2] = {{.step = 1024}, {0}};
+	struct path_gap gap = {.at = 1, .access_count = 2, .outer = -1, .rounds = 3, .iterations = 8, .shifts = rounds};
+	m.shifts[0].step[0] = 4096;
+	m.parts[0].address = 1 << 24;
+	m.path.gaps = &gap;
+	m.path.gap_count = 1;
+	m.path.weights = weights;
+	CU_ASSERT_EQUAL_FATAL(footprint_ranges(&m.scene.gpu, &m.launch, &ranges, &count), 0);
+	CU_ASSERT_EQUAL_FATAL(count, 2);
+	CU_ASSERT_DOUBLE_EQUAL(ranges[0].all_times, 4096, 1e-9);
+	CU_ASSERT_EQUAL(ranges[1].bytes, (32 * 4095 + 25) * 128);
+	CU_ASSERT_DOUBLE_EQUAL(ranges[1].times, 2 * 4096.0 / (32 * 4095 + 25), 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(ranges[1].all_times, 4 * 4096.0 / (32 * 4095 + 25), 1e-9);
+	free(ranges);
+}
+
 /* Of 64 groups, only the second half requests anything. 8 of all are looked at. 4 of these make requests, for one line of their
  * own each and one in common. Of 65536 groups, 8192 around the middle are counted. Their first half requests nothing, half of
  * the others request half of the lines. */
@@ -409,6 +434,7 @@ void add_footprint_tests(void)
 	CU_ADD_TEST(s, footprints_stay_in_their_buffer);
 	CU_ADD_TEST(s, a_row_of_groups_may_be_a_plane);
 	CU_ADD_TEST(s, footprints_have_all_rounds);
+	CU_ADD_TEST(s, lines_of_all_rounds_are_counted);
 	CU_ADD_TEST(s, footprints_have_the_ends_of_requests);
 	CU_ADD_TEST(s, idle_first_groups_do_not_hide_traffic);
 	CU_ADD_TEST(s, fewer_groups_need_a_smaller_cache);
