@@ -9,12 +9,12 @@
  */
 #include "models/accesses/image.h"
 
+#include "models/accesses/requests.h"
 #include "models/util/minmax.h"
 
 #include <stdlib.h>
 
 enum { WIDTH_BITS = 28, HEIGHT_BITS = 16, DEPTH_BITS = 12, TEXEL_BITS = 5 };
-enum { ARGUMENT_BITS = 40 };
 enum { GOB_WIDTH = 64, GOB_HEIGHT = 8, GOB_BYTES = GOB_WIDTH * GOB_HEIGHT };
 
 #define IS_IMAGE (UINT64_C(1) << 63)

@@ -29,6 +29,14 @@ struct path_requests {
 /* Whether two requests ask for the same sectors of the same lines, part by part. */
 bool same_parts(const struct path_requests *r, uint32_t a, uint32_t b);
 
+/* Addresses of launches are by argument, (a + 1) << ARGUMENT_BITS and what follows (models/trace/trace.h). */
+enum { ARGUMENT_BITS = 40 };
+/* The argument whose memory it is in; larger than any: in none. */
+static inline uint64_t argument_of_address(uint64_t address)
+{
+	return (address >> ARGUMENT_BITS) - 1;
+}
+
 /* A part of memory that a launch touches. */
 struct memory_range {
 	uint64_t address, bytes;

@@ -132,7 +132,7 @@ struct image_use {
 
 static bool uses_image(const struct trace_maker *m, const struct code_instruction *in, const struct warp_request *r, struct image_use *out)
 {
-	uint64_t argument = (r->addresses[0] >> 40) - 1;
+	uint64_t argument = argument_of_address(r->addresses[0]);
 	if (in->space != SPACE_texture)
 		return false;
 	out->packed = m->computed                              ? computer_argument_bytes(m->computed->computer, argument)

@@ -24,7 +24,7 @@
 
 /* One of SAMPLE lines is counted, and no more than MOST_PARTS parts of requests: that bounds the time. Twice as large a sample
  * halves the variance of a share. */
-enum { SAMPLE = 16, MOST_PARTS = 1 << 20, ARGUMENT_BITS = 40 };
+enum { SAMPLE = 16, MOST_PARTS = 1 << 20 };
 
 bool launch_has_requests(const struct launch_warps *warps)
 {
@@ -428,7 +428,7 @@ static int count_traffic(const struct gpu *gpu, const struct launch_warps *warps
 
 static double cold_share(const struct gpu *gpu, const struct memory_before *before, uint64_t address)
 {
-	uint64_t argument = (address >> ARGUMENT_BITS) - 1;
+	uint64_t argument = argument_of_address(address);
 	if (!before || !before->known || argument >= MEMORY_ARGUMENTS)
 		return gpu->l2_warm ? 0 : 1;
 	return (double)before->cold[argument] / ALL_COLD;

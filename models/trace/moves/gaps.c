@@ -65,9 +65,9 @@ static bool moves_evenly(const uint64_t *addresses, uint32_t count, uint32_t per
 /* The buffer that an address is in (trace.h); bytes 0: it is in none. */
 static void find_buffer(const struct launch_trace *trace, uint64_t address, uint64_t *low, uint64_t *bytes)
 {
-	uint64_t argument = (address >> 40) - 1;
-	bool known = address >> 40 && argument < trace->argument_count;
-	*low = known ? (argument + 1) << 40 : 0;
+	uint64_t argument = argument_of_address(address);
+	bool known = address >> ARGUMENT_BITS && argument < trace->argument_count;
+	*low = known ? (argument + 1) << ARGUMENT_BITS : 0;
 	*bytes = known ? argument_memory(trace->argument_bytes[argument]) : 0;
 }
 

@@ -170,10 +170,10 @@ static void share_parts(const struct shift_finder *f, struct address_shift *out)
 /* The buffer that an instruction was seen in. */
 static void find_buffer(const struct launch_trace *trace, const struct whose *w, struct address_shift *out)
 {
-	uint64_t argument = (w->low >> 40) - 1;
+	uint64_t argument = argument_of_address(w->low);
 	if (argument >= trace->argument_count || w->image)
 		return;
-	out->low = (argument + 1) << 40;
+	out->low = (argument + 1) << ARGUMENT_BITS;
 	out->bytes = argument_memory(trace->argument_bytes[argument]);
 }
 

@@ -191,7 +191,7 @@ static uint64_t trace_share(const struct launch *l, const struct trace_plan *p)
 	uint64_t items = p->boxes.count > 1 ? p->boxes.traced_groups : 1;
 	for (int d = 0; d < 3; d++)
 		items *= p->boxes.count > 1 ? p->local[d] : l->record.global[d];
-	uint64_t each = min_u64(p->chunks * TRACE_SHARE_ONE / items, UINT32_MAX);
+	uint64_t each = items ? min_u64(p->chunks * TRACE_SHARE_ONE / items, UINT32_MAX) : 0;
 	return simulation.whole_traces || each <= TRACE_SHARE_ONE ? 0 : (uint64_t)++number << 32 | each;
 }
 

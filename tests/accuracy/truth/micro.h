@@ -92,6 +92,29 @@ template <typename LAUNCH> double median_cycles(span *spans, int blocks, int war
 	return found[found.size() / 2];
 }
 
+/* The median time of so many launches, by events, but for the first ones. */
+template <typename LAUNCH> static inline double median_us_of(LAUNCH launch, int launches, int first)
+{
+	std::vector<float> found;
+	cudaEvent_t from, to;
+	CHECK(cudaEventCreate(&from));
+	CHECK(cudaEventCreate(&to));
+	for (int r = 0; r < launches; r++) {
+		float ms;
+		CHECK(cudaEventRecord(from));
+		launch();
+		CHECK(cudaEventRecord(to));
+		CHECK(cudaDeviceSynchronize());
+		CHECK(cudaEventElapsedTime(&ms, from, to));
+		if (r >= first)
+			found.push_back(ms);
+	}
+	CHECK(cudaEventDestroy(from));
+	CHECK(cudaEventDestroy(to));
+	std::sort(found.begin(), found.end());
+	return 1e3 * found[found.size() / 2];
+}
+
 /* bench,what,a,b,c,value: the meaning of a, b and c is in the bench's comment. */
 static inline void row(const char *bench, const char *what, double a, double b, double c, double value)
 {

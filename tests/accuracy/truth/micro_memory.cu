@@ -304,22 +304,7 @@ __global__ void sample_again(cudaTextureObject_t in, span *spans, float *out, in
 
 template <typename LAUNCH> static double median_us(LAUNCH launch)
 {
-	std::vector<float> found;
-	cudaEvent_t from, to;
-	CHECK(cudaEventCreate(&from));
-	CHECK(cudaEventCreate(&to));
-	for (int r = 0; r < (quick ? 2 : 10); r++) {
-		float ms;
-		CHECK(cudaEventRecord(from));
-		launch();
-		CHECK(cudaEventRecord(to));
-		CHECK(cudaDeviceSynchronize());
-		CHECK(cudaEventElapsedTime(&ms, from, to));
-		if (r)
-			found.push_back(ms);
-	}
-	std::sort(found.begin(), found.end());
-	return 1e3 * found[found.size() / 2];
+	return median_us_of(launch, quick ? 2 : 10, 1);
 }
 
 static void measure_textures()

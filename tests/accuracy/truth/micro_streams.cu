@@ -58,24 +58,7 @@ template <int READ, int WRITE, bool NOTE> __global__ void stream(arrays m, stamp
 
 template <typename LAUNCH> static double median_us(LAUNCH launch)
 {
-	std::vector<float> found;
-	cudaEvent_t a, b;
-	CHECK(cudaEventCreate(&a));
-	CHECK(cudaEventCreate(&b));
-	for (int r = 0; r < repeats; r++) {
-		float ms;
-		CHECK(cudaEventRecord(a));
-		launch();
-		CHECK(cudaEventRecord(b));
-		CHECK(cudaDeviceSynchronize());
-		CHECK(cudaEventElapsedTime(&ms, a, b));
-		if (r)
-			found.push_back(ms * 1e3f);
-	}
-	std::sort(found.begin(), found.end());
-	CHECK(cudaEventDestroy(a));
-	CHECK(cudaEventDestroy(b));
-	return found[found.size() / 2];
+	return median_us_of(launch, repeats, 1);
 }
 
 static double at(std::vector<double> &v, double share)
