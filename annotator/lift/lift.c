@@ -96,7 +96,7 @@ static int measure(struct lifted *l, struct lift_kernel *k, struct gs_error *err
 		k->sizes = (struct lifted_sizes){plan.parameter_bytes, plan.shared_bytes, plan.local_bytes, plan.warp_bytes};
 		k->prints = plan.prints;
 		k->barriers = plan.barriers;
-		k->waits = plan.waits;
+		k->waits = plan.waits_for_groups;
 		k->large = plan.in_pieces;
 		k->of_warps = plan.of_warps;
 	}

@@ -48,7 +48,7 @@ struct lift_kernel {
 	uint32_t *columns;       /* rows that are counted in this kernel, in the order of the counters of a thread (counters.h) */
 	uint32_t column_count;
 	uint32_t entry_row;      /* the row of its first block */
-	bool prints, barriers, waits; /* waits: HAZARD_WAITS of facts.h */
+	bool prints, barriers, waits; /* waits: for other groups, HAZARD_WAITS of facts.h */
 	bool large;              /* its text that traces is compiled sooner than the one that counts (pieces.c) */
 	bool of_warps;           /* and the driver's optimiser takes long for it, and gains little */
 	uint32_t reqntid[3], maxntid[3], cluster[3]; /* 0: not given */

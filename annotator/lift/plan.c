@@ -299,11 +299,13 @@ static void note_facts(struct kernel_plan *p)
 			of_warps += lift_kind(in) == LIFT_WARP;
 			p->barriers |= kind == FLOW_BARRIER || kind == FLOW_ARRIVE;
 			p->waits |= waits_for_cluster(in);
+			p->waits_for_groups |= waits_for_cluster(in);
 			if (kind == FLOW_CALL && ptx_callee(in) && ptx_callee(in)->kind == PTX_SYMBOL)
 				p->prints |= !strcmp(ptx_callee(in)->text, "vprintf");
 		}
 		for (uint32_t b = 0; b < own->graph->block_count; b++)
 			p->waits |= own->spins[b];
+		p->waits_for_groups |= own->waits_for_groups;
 	}
 	p->stops = p->barriers || p->waits;
 	note_syncs(p);

@@ -1,6 +1,6 @@
 /*
  * Loops that may wait for somebody else: they end when a value is found that was read by a volatile, relaxed, acquire or atomic access in
- * the loop, or when a barrier in shared memory is over. On hardware lanes and warps make progress by themselves. Here such a loop goes to the others now and then.
+ * the loop, or when a barrier in shared memory is over. What lies in shared memory is changed by the own group alone (clusters run all together). On hardware lanes and warps make progress by themselves. Here such a loop goes to the others now and then.
  *
  * A loop around a compare-and-swap whose expected value was read in the loop waits for nobody: somebody's swap succeeds.
  */
@@ -29,9 +29,12 @@ bool asks_barrier(const struct ptx_instruction *i)
 	return !strncmp(i->opcode, "mbarrier.test_wait", 18) || !strncmp(i->opcode, "mbarrier.try_wait", 17);
 }
 
-static bool reads_shared_state(const struct planned_function *f, uint32_t loop, const struct ptx_instruction *i)
+/* beyond: only what other groups may change, too. */
+static bool reads_shared_state(const struct planned_function *f, uint32_t loop, const struct ptx_instruction *i, bool beyond)
 {
 	const char *o = i->opcode;
+	if (beyond && (asks_barrier(i) || i->space == SPACE_shared))
+		return false;
 	if (!strncmp(o, "ld.", 3))
 		return has_word(o, "volatile") || has_word(o, "relaxed") || has_word(o, "acquire") || has_word(o, "mmio");
 	if (asks_barrier(i))
@@ -45,14 +48,14 @@ static bool reads_shared_state(const struct planned_function *f, uint32_t loop, 
 }
 
 /* Registers that depend on what was read. */
-static bool spread(const struct planned_function *f, uint32_t loop, uint64_t *found)
+static bool spread(const struct planned_function *f, uint32_t loop, bool beyond, uint64_t *found)
 {
 	bool changed = false;
 	for (uint32_t b = 0; b < f->graph->block_count; b++) {
 		const struct graph_block *block = &f->graph->blocks[b];
 		for (uint32_t i = block->first; i < block->first + block->count && graph_in_loop(f->graph, b, loop); i++) {
 			const struct ptx_instruction *in = &f->function->instructions[i];
-			bool from = reads_shared_state(f, loop, in) || (in->guard >= 0 && is_live(found, (uint32_t)in->guard));
+			bool from = reads_shared_state(f, loop, in, beyond) || (in->guard >= 0 && is_live(found, (uint32_t)in->guard));
 			for (uint32_t o = 0; o < in->operand_count; o++)
 				from |= !in->operands[o].write && in->operands[o].reg >= 0 && is_live(found, (uint32_t)in->operands[o].reg);
 			for (uint32_t o = 0; o < in->operand_count && from; o++) {
@@ -81,16 +84,22 @@ static bool ends_on(const struct planned_function *f, uint32_t loop, const uint6
 	return false;
 }
 
+static bool may_wait(const struct planned_function *f, uint32_t loop, bool beyond, uint64_t *found)
+{
+	memset(found, 0, f->live.words * sizeof *found);
+	while (spread(f, loop, beyond, found))
+		;
+	return ends_on(f, loop, found);
+}
+
 int plan_waits(struct planned_function *f, struct gs_error *err)
 {
 	uint64_t *found = calloc(f->live.words + 1u, sizeof *found);
 	if (!found)
 		return gs_fail(err, ENOMEM, "out of memory");
 	for (uint32_t l = 0; l < f->graph->loop_count; l++) {
-		memset(found, 0, f->live.words * sizeof *found);
-		while (spread(f, l, found))
-			;
-		f->spins[f->graph->loops[l].header] = ends_on(f, l, found);
+		f->spins[f->graph->loops[l].header] = may_wait(f, l, false, found);
+		f->waits_for_groups |= may_wait(f, l, true, found);
 	}
 	free(found);
 	return 0;

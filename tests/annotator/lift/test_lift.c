@@ -297,17 +297,24 @@ static void warps_may_wait_for_warps(void)
 	CHECK_WORDS(128, i % 64 < 32 ? 77 : 5);
 }
 
+/* Only its own group can open a barrier in shared memory. */
+static void look_whether_it_waits_for_groups(const struct lift_runner *r, const struct lift_run *run)
+{
+	(void)run;
+	CU_ASSERT_FALSE(runner_kernel(r, "k")->waits);
+}
+
 static void warps_may_meet_at_barriers_in_shared_memory(void)
 {
 	/* Two phases: each thread leaves a number for that of the next warp. */
-	run(HEAD ".shared .align 8 .b64 b;\n.shared .align 4 .b32 s[96];\n" KERNEL(
+	run_and(HEAD ".shared .align 8 .b64 b;\n.shared .align 4 .b32 s[96];\n" KERNEL(
 	        BEGIN "mov.u32 %r1, b;\nmov.u32 %r2, s;\nmad.lo.u32 %r3, %r0, 4, %r2;\nadd.u32 %r4, %r0, 32;\nrem.u32 %r4, %r4, 96;\n"
 	              "mad.lo.u32 %r5, %r4, 4, %r2;\nsetp.ne.u32 %p1, %r0, 0;\n@%p1 bra READY;\nmbarrier.init.shared.b64 [%r1], 96;\nREADY:\nbar.sync 0;\n"
 	              "mad.lo.u32 %r6, %r0, 3, 1;\nst.shared.u32 [%r3], %r6;\nmbarrier.arrive.shared.b64 %rd3, [%r1];\n"
 	              "FIRST:\nmbarrier.try_wait.shared.b64 %p2, [%r1], %rd3;\n@!%p2 bra FIRST;\nld.shared.u32 %r7, [%r5];\n"
 	              "mbarrier.arrive.shared::cta.b64 %rd3, [%r1], 1;\n"
 	              "SECOND:\nmbarrier.test_wait.parity.shared.b64 %p2, [%r1], 1;\n@!%p2 bra SECOND;\nst.shared.u32 [%r3], %r7;\nbar.sync 0;\n"
-	              "ld.shared.u32 %r8, [%r5];\nst.global.u32 [%rd1], %r8;\nret;\n"), 1, 96);
+	              "ld.shared.u32 %r8, [%r5];\nst.global.u32 [%rd1], %r8;\nret;\n"), 1, 96, look_whether_it_waits_for_groups);
 	CHECK_WORDS(96, (i + 64) % 96 * 3 + 1);
 }
 
