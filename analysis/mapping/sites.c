@@ -112,6 +112,7 @@ static bool kind_fits(const struct code_instruction *in, const struct trace_site
 		return in->class == CODE_atomic;
 	case TRACE_copy_in:
 	case TRACE_copy_out:
+	case TRACE_bulk:
 		return in->class == CODE_load || in->class == CODE_store;
 	case TRACE_image_read:
 	case TRACE_image_write:

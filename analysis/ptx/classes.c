@@ -106,7 +106,7 @@ struct modifiers {
 	uint32_t elements; /* .v4 */
 	uint32_t matrices; /* .x4 of ldmatrix and stmatrix */
 	int first_space;   /* -1: none is named */
-	bool warp_matrices;
+	bool names_global, warp_matrices;
 	uint32_t product_bits; /* of the smallest elements that matrices are multiplied of; 0: none is named, or halves */
 };
 
@@ -182,6 +182,7 @@ static void apply_modifier(struct modifiers *m, struct ptx_span word, bool first
 	} else if (space >= 0 && m->first_space < 0) {
 		m->first_space = space;
 	}
+	m->names_global |= space == SPACE_global;
 	uint32_t small = product_bits(word);
 	if (small && (!m->product_bits || small < m->product_bits))
 		m->product_bits = small;
@@ -214,7 +215,7 @@ static void set_memory(struct ptx_form *f, const struct opcode_row *row, const s
 	if (row->extra & COPIES) { /* between shared and global memory: the access to global memory counts */
 		if (f->class == CODE_load && m->first_space == SPACE_global)
 			f->class = CODE_store;
-		f->space = SPACE_global;
+		f->space = m->names_global || m->first_space < 0 ? SPACE_global : SPACE_shared;
 	}
 	f->elements = (uint8_t)(m->elements ? m->elements : 1);
 	f->bytes = bytes < UINT8_MAX ? (uint8_t)bytes : UINT8_MAX;

@@ -165,6 +165,9 @@ void ptx_free(struct ptx_module *module);
 const struct ptx_function *ptx_find(const struct ptx_module *module, const char *name);
 /* The operand that a call calls: a PTX_SYMBOL, or the PTX_REGISTER of an indirect call. NULL: the instruction is no call. */
 const struct ptx_operand *ptx_callee(const struct ptx_instruction *instruction);
+/* Whether it copies rows of bytes from or to global memory (cp.async.bulk): its third operand says how many, the first or, from global memory, the
+ * second where. */
+bool ptx_is_bulk(const struct ptx_instruction *instruction);
 /* Marks the functions whose address is somewhere, per function of the module: an indirect call may call any of them. */
 void ptx_mark_addressed(const struct ptx_module *module, bool *out);
 

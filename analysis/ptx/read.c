@@ -118,15 +118,61 @@ static void begin_function(struct ptx_reader *r, bool entry)
 	ptx_scope_open(r);
 }
 
+/* ---- asynchronous copies ---- */
+
+static bool is_bulk_load(const struct ptx_instruction *i)
+{
+	return i->class == CODE_load && ptx_is_bulk(i);
+}
+
 static bool is_copy(const struct ptx_instruction *i)
 {
-	return i->class == CODE_load && !strncmp(i->opcode, "cp.async.c", 10);
+	return is_bulk_load(i) || (i->class == CODE_load && !strncmp(i->opcode, "cp.async.c", 10));
+}
+
+static bool asks_barrier(const struct ptx_instruction *i)
+{
+	return !strncmp(i->opcode, "mbarrier.test_wait", 18) || !strncmp(i->opcode, "mbarrier.try_wait", 17);
+}
+
+/* A loop begins before this instruction: a later one branches there. */
+static bool begins_loop(struct ptx_reader *r, uint32_t at)
+{
+	const struct ptx_label *labels = r->labels.data;
+	const struct ptx_instruction *code = r->instructions.data;
+	for (uint32_t i = at; i < r->instructions.count; i++)
+		for (uint32_t o = 0; o < code[i].operand_count; o++)
+			if (code[i].operands[o].kind == PTX_LABEL && code[i].operands[o].label >= 0 && labels[code[i].operands[o].label].at == at)
+				return true;
+	return false;
+}
+
+/*
+ * Barriers in shared memory are waited for by an address, so which bulk copies a wait is for is not known. If each copy has a wait after it, and no
+ * loop begins between copies that are waited for together, none is under way in the next round: a wait is for all. Else copies are made ahead, and
+ * no wait is known to be for the last ones.
+ */
+static bool barriers_wait_for_all(struct ptx_reader *r)
+{
+	const struct ptx_instruction *code = r->instructions.data;
+	bool open = false, looped = false; /* copies are under way; a loop has begun since the last */
+	for (uint32_t i = 0; i < r->instructions.count; i++) {
+		looped |= open && begins_loop(r, i);
+		if (is_bulk_load(&code[i])) {
+			if (looped)
+				return false;
+			open = true;
+		} else if (asks_barrier(&code[i])) {
+			open = looped = false;
+		}
+	}
+	return !open;
 }
 
 /* The newest groups that a wait leaves under way. -1: also copies of no group yet are waited for; -2: it is no wait. */
-static int64_t left_by(const struct ptx_instruction *i)
+static int64_t left_by(const struct ptx_instruction *i, bool barriers)
 {
-	if (!strncmp(i->opcode, "cp.async.wait_all", 17))
+	if (!strncmp(i->opcode, "cp.async.wait_all", 17) || (barriers && asks_barrier(i)))
 		return -1;
 	bool wait = !strncmp(i->opcode, "cp.async.wait_group", 19) && i->operand_count && i->operands[0].kind == PTX_IMMEDIATE;
 	return wait && i->operands[0].value >= 0 ? i->operands[0].value : -2;
@@ -139,8 +185,8 @@ static uint32_t count_groups(const struct ptx_instruction *code, uint32_t count)
 	int64_t left = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		any |= is_copy(&code[i]);
-		if (left_by(&code[i]) > left)
-			left = left_by(&code[i]);
+		if (left_by(&code[i], false) > left)
+			left = left_by(&code[i], false);
 	}
 	return !any ? 0 : left + 2 < CODE_MOST_COPIES ? (uint32_t)left + 2 : CODE_MOST_COPIES;
 }
@@ -151,12 +197,16 @@ static void add_copies(struct ptx_reader *r)
 	uint32_t first = r->registers.count, count = count_groups(code, r->instructions.count);
 	if (first + count > UINT16_MAX)
 		return;
+	bool bulk = false;
+	for (uint32_t i = 0; i < r->instructions.count && count; i++)
+		bulk |= is_bulk_load(&code[i]);
+	bulk = bulk && barriers_wait_for_all(r);
 	for (uint32_t g = 0; g < count; g++) {
 		struct ptx_register *made = ptx_push(r, &r->registers, sizeof *made);
 		*made = (struct ptx_register){.name = "%copies", .bits = 1, .number = g, .copies = (uint8_t)(g + 1)};
 	}
 	for (uint32_t i = 0; i < r->instructions.count && count; i++) {
-		int64_t left = left_by(&code[i]);
+		int64_t left = left_by(&code[i], bulk);
 		bool copy = is_copy(&code[i]), commit = !strncmp(code[i].opcode, "cp.async.commit_group", 21);
 		if (!copy && !commit && (left < -1 || left + 1 >= count))
 			continue;

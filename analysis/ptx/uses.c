@@ -20,7 +20,7 @@ void ptx_uses(const struct ptx_instruction *instruction, struct ptx_uses *out)
 	for (uint32_t i = 0; i < instruction->operand_count && count < MOST_WRITES; i++)
 		if (operands[i].write && is_listed(&operands[i]))
 			out->list[count++] = (uint16_t)operands[i].reg;
-	bool copies = instruction->copies && instruction->class != CODE_move; /* not a wait */
+	bool copies = instruction->copies && instruction->class != CODE_move && strncmp(instruction->opcode, "mbarrier.", 9); /* not a wait */
 	for (uint32_t i = 0; i < instruction->copy_count && copies && count < MOST_WRITES; i++)
 		out->list[count++] = (uint16_t)(instruction->copies - 1 + i);
 	out->writes = count;
@@ -48,6 +48,12 @@ const struct ptx_operand *ptx_callee(const struct ptx_instruction *instruction)
 			return o;
 	}
 	return NULL;
+}
+
+bool ptx_is_bulk(const struct ptx_instruction *instruction)
+{
+	return !strncmp(instruction->opcode, "cp.async.bulk.", 14) && instruction->space == SPACE_global &&
+	       (instruction->class == CODE_load || instruction->class == CODE_store) && instruction->operand_count > 2;
 }
 
 static void mark_symbol(const struct ptx_module *m, const char *name, bool *out)

@@ -24,7 +24,7 @@ static const struct graph *graph_of(const struct count_writer *w, const struct l
 static const struct ptx_operand *address_of(const struct ptx_instruction *i)
 {
 	static const char *const plain[] = {"ld.", "ldu.", "st.", "atom.", "red.", "cp.async."};
-	const bool copy = !strncmp(i->opcode, "cp.async.", 9);
+	const bool copy = !strncmp(i->opcode, "cp.async.", 9) && i->class != CODE_store;
 	bool known = false;
 	for (size_t n = 0; n < GS_ARRAY_LEN(plain); n++)
 		known = known || !strncmp(i->opcode, plain[n], strlen(plain[n]));
@@ -132,6 +132,9 @@ void end_trace(struct count_writer *w, const char *condition, struct gs_buf *out
 
 /* ---- events ---- */
 
+static const char next_word[] = "st.global.u64 [%gpusim_at], %gpusim_e;\nadd.u64 %gpusim_at, %gpusim_at, %gpusim_step;\n"
+                                "sub.u32 %gpusim_left, %gpusim_left, 1;\n";
+
 static void put_address(const struct ptx_function *f, const struct ptx_operand *o, struct gs_buf *out)
 {
 	const struct ptx_register *r = o->reg >= 0 ? &f->registers[o->reg] : NULL;
@@ -143,6 +146,16 @@ static void put_address(const struct ptx_function *f, const struct ptx_operand *
 		gs_buf_puts(out, "mov.u64 %gpusim_e, 0;\n");
 	if (o->value)
 		gs_buf_printf(out, "add.s64 %%gpusim_e, %%gpusim_e, %lld;\n", (long long)o->value);
+}
+
+/* The word after the address, which says how many bytes a bulk copy moves. */
+static void put_bulk(const struct ptx_function *f, const struct ptx_operand *bytes, struct gs_buf *out)
+{
+	if (bytes->kind == PTX_REGISTER && bytes->reg >= 0)
+		gs_buf_printf(out, "cvt.u64.u32 %%gpusim_e, %s;\n", f->registers[bytes->reg].name);
+	else
+		gs_buf_printf(out, "mov.u64 %%gpusim_e, %lld;\n", (long long)bytes->value);
+	gs_buf_puts(out, next_word);
 }
 
 static void trace_access(struct count_writer *w, uint32_t site)
@@ -160,8 +173,10 @@ static void trace_access(struct count_writer *w, uint32_t site)
 	gs_buf_printf(&text, "@!%%gpusim_p bra $gpusim_access_%u;\n", number);
 	put_address(f, address_of(i), &text);
 	gs_buf_printf(&text, "shl.b64 %%gpusim_e, %%gpusim_e, %d;\nor.b64 %%gpusim_e, %%gpusim_e, %u;\n", COLUMN_ADDRESS_SHIFT,
-	              site << COLUMN_SITE_SHIFT | (uint32_t)classes[s->space] << COLUMN_TAG_BITS | COLUMN_ACCESS);
-	gs_buf_puts(&text, "st.global.u64 [%gpusim_at], %gpusim_e;\nadd.u64 %gpusim_at, %gpusim_at, %gpusim_step;\nsub.u32 %gpusim_left, %gpusim_left, 1;\n");
+	              site << COLUMN_SITE_SHIFT | (uint32_t)classes[s->space] << COLUMN_TAG_BITS | (ptx_is_bulk(i) ? COLUMN_COPY : COLUMN_ACCESS));
+	gs_buf_puts(&text, next_word);
+	if (ptx_is_bulk(i))
+		put_bulk(f, &i->operands[2], &text);
 	gs_buf_printf(&text, "$gpusim_access_%u:\n", number);
 	insert_lines(w, i->ptx_line, &text);
 }

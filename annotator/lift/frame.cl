@@ -845,6 +845,7 @@ void gs_trace_body(ulong trace, uint warp, uint loop, uint row, uint mask) __asm
 void gs_trace_loop_end(ulong trace, uint warp, uint loop, uint row, uint mask) __asm__(GS_NATIVE "warp_loop_end");
 void gs_trace_access(ulong trace, uint warp, uint site, uint class, ulong bytes, uint mask, __private ulong *addresses)
 	__asm__(GS_NATIVE "warp_access");
+void gs_trace_bulk(ulong trace, uint warp, uint site, uint mask, __private ulong *addresses) __asm__(GS_NATIVE "warp_bulk");
 static ulong gs_trace_group(__global struct gs_launch *launch, __private struct gs_group *g, ulong at, uint row, uint site)
 {
 	struct gs_traced t;

@@ -43,7 +43,7 @@ static int list_sites(struct lifted *l, uint32_t function)
 			.function = function,
 			.instruction = i,
 			.row = f->block_rows[graph_block_of(f->graph, i)],
-			.kind = in->class == CODE_load || in->class == CODE_texture ? TRACE_load : in->class == CODE_store ? TRACE_store : TRACE_atomic,
+			.kind = ptx_is_bulk(in) ? TRACE_bulk : in->class == CODE_load || in->class == CODE_texture ? TRACE_load : in->class == CODE_store ? TRACE_store : TRACE_atomic,
 			.space = in->space == SPACE_texture ? SPACE_global : in->space, /* here the addresses of elements are known */
 			.bytes = in->bytes};
 	}

@@ -111,6 +111,11 @@ int write_traced_address(struct kernel_writer *w, const struct ptx_instruction *
 	struct lift_scope s = scope_of(w);
 	int result = lift_address(&s, i, w->out, w->err);
 	gs_buf_puts(w->out, i->space == SPACE_const ? " - variables" : "");
+	if (result || !ptx_is_bulk(i))
+		return result;
+	gs_buf_puts(w->out, " | (ulong)("); /* as warp_bulk takes it */
+	result = lift_value(&s, &i->operands[2], "u32", w->out, w->err);
+	gs_buf_puts(w->out, " >> 4) << 48");
 	return result;
 }
 
@@ -119,7 +124,10 @@ void write_record(struct kernel_writer *w, uint32_t instruction, const char *lan
 	const struct ptx_instruction *i = &w->f->function->instructions[instruction];
 	int32_t site = site_of(w->plan->lifted, w->f->index, instruction);
 	unsigned class = i->space == SPACE_shared ? 1 : i->space == SPACE_local ? 2 : i->space == SPACE_const ? 3 : 0; /* textures lie in global memory */
-	gs_buf_printf(w->out, "gs_trace_access(trace, warp, %d, %u, %u, %s, %s);\n", site, class, i->bytes, lanes, addresses);
+	if (ptx_is_bulk(i))
+		gs_buf_printf(w->out, "gs_trace_bulk(trace, warp, %d, %s, %s);\n", site, lanes, addresses);
+	else
+		gs_buf_printf(w->out, "gs_trace_access(trace, warp, %d, %u, %u, %s, %s);\n", site, class, i->bytes, lanes, addresses);
 }
 
 int write_traced_access(struct kernel_writer *w, uint32_t instruction)

@@ -49,6 +49,7 @@ struct trace_reader {
 
 struct access {
 	uint32_t place; /* source blocks that had begun */
+	uint32_t bytes;
 	uint64_t address;
 };
 
@@ -343,7 +344,7 @@ static int sort_events(struct traced_lane *l, const struct lane_trace *trace, si
 	for (size_t i = 0; i < trace->count; i++) {
 		const struct trace_event *e = &trace->events[i];
 		if (is_wanted(r, e->what))
-			l->accesses[l->first[e->what - TRACE_ACCESS + 1]++] = (struct access){begun, e->address};
+			l->accesses[l->first[e->what - TRACE_ACCESS + 1]++] = (struct access){begun, e->bytes, e->address};
 		else if (e->what < TRACE_ACCESS && trace_walker_knows(r->walker, e->what))
 			l->source[begun++] = e->what;
 	}
@@ -522,7 +523,7 @@ static void take_neighbours(struct stream_cursor *c, const struct access *list, 
 		c->taken++;
 }
 
-bool traced_lane_address(struct traced_lane *l, uint32_t instruction, uint64_t *address)
+bool traced_lane_address(struct traced_lane *l, uint32_t instruction, uint64_t *address, uint32_t *bulk)
 {
 	const struct trace_reader *r = l->reader;
 	const struct code_instruction *in = &r->code->code[instruction];
@@ -547,6 +548,7 @@ bool traced_lane_address(struct traced_lane *l, uint32_t instruction, uint64_t *
 	c->taken = take + 1;
 	c->step = l->at;
 	*address = list[take].address + in->site_offset;
+	*bulk = site->kind == TRACE_bulk ? list[take].bytes : 0;
 	if (site->kind == TRACE_copy_in || site->kind == TRACE_copy_out) /* the group's copy, of which each takes its element */
 		*address += (uint64_t)l->item * in->bytes;
 	if (in->elements > 1 && in->bytes > site->bytes) { /* aligned to all of it, as vector accesses are */

@@ -191,7 +191,7 @@ static int class_of(const struct trace_site *s)
 
 static bool is_copy(const struct trace_site *s)
 {
-	return s->kind == TRACE_copy_in || s->kind == TRACE_copy_out;
+	return s->kind == TRACE_copy_in || s->kind == TRACE_copy_out || s->kind == TRACE_bulk;
 }
 
 static bool charge(struct trace_decoder *r, size_t bytes)

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRACE_SITE_KINDS(X) X(load) X(store) X(atomic) X(image_read) X(image_write) X(copy_in) X(copy_out) X(image_filter)
+#define TRACE_SITE_KINDS(X) X(load) X(store) X(atomic) X(image_read) X(image_write) X(copy_in) X(copy_out) X(image_filter) X(bulk)
 #define TRACE_SITE_KIND(name) TRACE_##name,
 enum trace_site_kind { TRACE_SITE_KINDS(TRACE_SITE_KIND) TRACE_SITE_KIND_COUNT };
 #undef TRACE_SITE_KIND

@@ -11,6 +11,7 @@
 #include "models/accesses/coalesce.h"
 #include "models/accesses/image.h"
 #include "models/util/limits.h"
+#include "models/util/minmax.h"
 #include "models/warps/replay.h"
 #include "models/trace/computed.h"
 #include "models/trace/internal.h"
@@ -60,6 +61,7 @@ struct warp_request {
 	uint64_t addresses[REPLAY_MOST_LANES];
 	uint32_t lanes[REPLAY_MOST_LANES];
 	uint32_t count;
+	bool bulk; /* a copy of rows, by one thread */
 };
 
 /* The address itself shows what the compiler did not know of it. */
@@ -73,22 +75,29 @@ static enum code_space space_of(const struct trace_maker *m, const struct code_i
 	return address >= 1ull << 40 ? SPACE_global : SPACE_shared;
 }
 
-static bool lane_address(const struct trace_maker *m, uint32_t lane, uint32_t instruction, uint64_t *address)
+static bool lane_address(const struct trace_maker *m, uint32_t lane, uint32_t instruction, uint64_t *address, uint32_t *bulk)
 {
+	*bulk = 0;
 	return m->computed ? computer_address(m->computed->computer, instruction, lane, address)
-	                   : traced_lane_address(m->lanes[lane], instruction, address);
+	                   : traced_lane_address(m->lanes[lane], instruction, address, bulk);
 }
 
 static void gather_addresses(struct trace_maker *m, uint32_t instruction, uint64_t mask, struct warp_request *r)
 {
 	const struct code_instruction *in = &m->code->code[instruction];
+	uint32_t bulk;
 	r->count = 0;
+	r->bulk = false;
 	r->kind = (struct access_kind){.space = in->space, .atomic = in->class == CODE_atomic, .store = in->class == CODE_store,
 	                           .bytes = in->bytes};
 	for (uint64_t left = mask; left; left &= left - 1) {
 		uint32_t lane = (uint32_t)__builtin_ctzll(left);
-		if (!lane_address(m, lane, instruction, &r->addresses[r->count]))
+		if (!lane_address(m, lane, instruction, &r->addresses[r->count], &bulk))
 			continue;
+		if (bulk) {
+			r->kind.bytes = r->bulk ? max_u32(r->kind.bytes, bulk) : bulk;
+			r->bulk = true;
+		}
 		r->lanes[r->count++] = lane;
 	}
 	if (r->count)
@@ -215,6 +224,8 @@ static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64
 	}
 	if (texels)
 		return image_cycles(m, &r, &image, count);
+	if (r.bulk) /* a line after the other */
+		return (uint16_t)count;
 	return (uint16_t)unit_cycles(m->gpu, &r.kind, r.addresses, r.count, count);
 }
 

@@ -130,6 +130,8 @@ static void opcodes_have_their_classes(void)
 		{"sured.b.add.2d.u32.trap", CODE_texture, SPACE_texture, 4, 1, 0},
 		{"cp.async.ca.shared.global", CODE_load, SPACE_global, 4, 1, 0},
 		{"cp.async.bulk.global.shared::cta.bulk_group", CODE_store, SPACE_global, 4, 1, 0},
+		{"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", CODE_load, SPACE_global, 4, 1, 0},
+		{"cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", CODE_load, SPACE_shared, 4, 1, 0},
 		{"cp.async.wait_group", CODE_move, 0, 0, 1, 0},
 		{"prefetch.global.L2", CODE_nop, 0, 0, 1, 0},
 		{"nanosleep.u32", CODE_nop, 0, 0, 1, 0},

@@ -80,6 +80,11 @@ traffic_of_textures() {
 		esac >/dev/null || return 1
 	done
 }
+# Each of 8 blocks copies a row of 1 KiB to shared memory and one back, by one thread: 8 requests of 32 sectors.
+traffic_of_bulk_copies() {
+	env -u GPUSIM_GPU GPUSIM_MEMORY=hierarchy GPUSIM_REPORT=json GPUSIM_OUTPUT=traffic LD_PRELOAD="$build/libgpusim.so" \
+		"$build/tests/cuda/programs/clusters" >/dev/null && traffic carry 8 256 256
+}
 # Functions that are called by their addresses count like others. By hand, of the PTX, where t is 0 to 63 and n is t % 6: 36 instructions of the
 # kernel, 5 of each function that it calls, and in fold 6 if n is 0, else 8, and 12 in each iteration, with those of the function that it calls.
 counts_functions_by_address() {
@@ -107,6 +112,7 @@ memory_below_l1() {
 	done
 	check "requests and sectors of copies on an H200" traffic_of_warps
 	check "sectors of kernels that read textures and surfaces" traffic_of_textures
+	check "sectors of bulk copies" traffic_of_bulk_copies
 	check "instructions of functions that are called by address" counts_functions_by_address
 	check "a short program needs one text of its kernel" builds_one_text
 	check "a large kernel begins with the text that traces" begins_with_what_traces

@@ -93,3 +93,11 @@ NATIVE(void, warp_access, struct traced_threads *t, uint32_t warp, uint32_t site
 	default: native_a_g(s, -1, NO_BASE, bytes, p, lane); break;
 	})
 }
+
+/* Bulk copies: the address has 48 bits, and above them the bytes that are copied, divided by 16. */
+NATIVE(void, warp_bulk, struct traced_threads *t, uint32_t warp, uint32_t site, uint32_t mask, const uint64_t *addresses)
+{
+	enum { ADDRESS_BITS = 48, BULK_BYTES = 16 };
+	FOR_LANES(uint64_t bytes = addresses[l] >> ADDRESS_BITS;
+	          trace_access(lane, site, GLOBAL_CLASS, addresses[l] & ((1ull << ADDRESS_BITS) - 1), bytes ? bytes * BULK_BYTES : BULK_BYTES))
+}
