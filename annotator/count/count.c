@@ -11,9 +11,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { WORD_BYTES = 4, WARP = COUNTED_WARP, MOST_REGISTERS = 24, MOST_ADDITIONS = 256 };
+enum { MOST_REGISTERS = 24, MOST_ADDITIONS = 256 };
 
 static bool is_table(const struct ptx_instruction *i)
 {
@@ -35,24 +37,21 @@ static const struct ptx_instruction *place_of_row(const struct count_writer *w, 
 	return i;
 }
 
-static bool has_calls(const struct ptx_function *f)
+bool can_count_rows(const struct count_writer *w, uint32_t function)
 {
-	for (uint32_t i = 0; i < f->instruction_count; i++)
-		if (!strncmp(f->instructions[i].opcode, "call", 4))
-			return true;
-	return false;
+	const struct ptx_function *f = &w->lifted->module->functions[function];
+	bool taken;
+	if (!f->instruction_count || !begins_line(w, f, 0) || !body_line(w, f))
+		return false;
+	for (uint32_t r = 0; r < w->lifted->row_count; r++)
+		if (w->lifted->rows[r].function == function && !w->lifted->rows[r].term_count && !place_of_row(w, &w->lifted->rows[r], &taken))
+			return false;
+	return true;
 }
 
 static bool can_count(const struct count_writer *w, const struct lift_kernel *k)
 {
-	const struct ptx_function *f = &w->lifted->module->functions[k->function];
-	bool taken;
-	if (*k->refused.text || !k->column_count || !f->instruction_count || has_calls(f) || !begins_line(w, f, 0) || !body_line(w, f))
-		return false;
-	for (uint32_t c = 0; c < k->column_count; c++)
-		if (w->lifted->rows[k->columns[c]].function != k->function || !place_of_row(w, &w->lifted->rows[k->columns[c]], &taken))
-			return false;
-	return true;
+	return !*k->refused.text && k->column_count && can_count_rows(w, k->function) && can_count_calls(w, k);
 }
 
 /* How many places there are where threads end, if all of them are known and the first block is executed once; else 0. */
@@ -77,7 +76,7 @@ static uint32_t known_ends(const struct count_writer *w, const struct lift_kerne
 static bool counts_in_registers(const struct count_writer *w, const struct lift_kernel *k)
 {
 	uint32_t ends = known_ends(w, k);
-	return ends && k->column_count <= MOST_REGISTERS && ends * k->column_count <= MOST_ADDITIONS;
+	return ends && k->column_count <= MOST_REGISTERS && ends * k->column_count <= MOST_ADDITIONS && !ends_in_calls(w, k);
 }
 
 /* In a kernel with loops. */
@@ -87,10 +86,10 @@ static bool looks_for_stop(const struct count_writer *w, const struct lift_kerne
 }
 
 /* Each iteration of a loop counts, and some look whether to go on. */
-static void look_for_stop(struct count_writer *w, const struct lift_kernel *k)
+void look_for_stop(struct count_writer *w, uint32_t function)
 {
-	const struct graph *g = w->lifted->functions[k->function].graph;
-	for (uint32_t l = 0; l < g->loop_count && looks_for_stop(w, k); l++) {
+	const struct graph *g = w->lifted->functions[function].graph;
+	for (uint32_t l = 0; l < g->loop_count; l++) {
 		const struct graph_block *b = &g->blocks[g->loops[l].header];
 		struct gs_buf text = {0};
 		uint32_t number = w->labels++;
@@ -117,8 +116,7 @@ static void declare_registers(struct count_writer *w, const struct lift_kernel *
 	insert_lines(w, body_line(w, &w->lifted->module->functions[k->function]), &text);
 }
 
-/* Finds the thread's place: its number is in d1, and the address of its first word in d2 at the end. */
-static void find_place(struct count_writer *w, const struct lift_kernel *k)
+void put_thread(struct gs_buf *out, bool traces)
 {
 	static const char group[] =
 		"mov.u32 %gpusim_r0, %ctaid.z;\nmov.u32 %gpusim_r1, %nctaid.y;\nmov.u32 %gpusim_r2, %ctaid.y;\n"
@@ -132,19 +130,31 @@ static void find_place(struct count_writer *w, const struct lift_kernel *k)
 		"mad.lo.u32 %gpusim_r0, %gpusim_r0, %gpusim_r1, %gpusim_r2;\nmov.u32 %gpusim_r1, %ntid.x;\nmov.u32 %gpusim_r2, %tid.x;\n"
 		"mad.lo.u32 %gpusim_r0, %gpusim_r0, %gpusim_r1, %gpusim_r2;\ncvt.u64.u32 %gpusim_d2, %gpusim_r0;\n"
 		"add.u64 %gpusim_d1, %gpusim_d1, %gpusim_d2;\n";
+	gs_buf_puts(out, group);
+	if (traces)
+		gs_buf_puts(out, "mov.u64 %gpusim_group, %gpusim_d1;\n");
+	gs_buf_puts(out, place);
+}
+
+void put_place(struct gs_buf *out)
+{
+	gs_buf_printf(out,
+	              "ld.global.u64 %%gpusim_d3, [%s];\nld.global.u64 %%gpusim_d2, [%s+8];\n"
+	              "and.b64 %%gpusim_d5, %%gpusim_d1, %d;\nmin.u64 %%gpusim_d1, %%gpusim_d1, %%gpusim_d2;\nshr.u64 %%gpusim_d1, %%gpusim_d1, 5;\n"
+	              "mad.lo.u64 %%gpusim_d2, %%gpusim_d1, %%gpusim_d4, %%gpusim_d3;\nmad.lo.u64 %%gpusim_d2, %%gpusim_d5, %d, %%gpusim_d2;\n",
+	              COUNT_VARIABLE, COUNT_VARIABLE, COUNTED_WARP - 1, COUNT_BYTES);
+}
+
+static void find_place(struct count_writer *w, const struct lift_kernel *k)
+{
 	struct gs_buf text = {0};
 	const struct ptx_function *f = &w->lifted->module->functions[k->function];
-	gs_buf_puts(&text, group);
-	if (w->form == COUNT_AND_TRACE)
-		gs_buf_puts(&text, "mov.u64 %gpusim_group, %gpusim_d1;\n");
-	gs_buf_puts(&text, place);
+	put_thread(&text, w->form == COUNT_AND_TRACE);
 	if (w->form == COUNT_AND_TRACE)
 		begin_trace(w, &text);
-	gs_buf_printf(&text,
-	              "ld.global.u64 %%gpusim_d3, [%s];\nld.global.u64 %%gpusim_d4, [%s+8];\n"
-	              "and.b64 %%gpusim_d5, %%gpusim_d1, %d;\nmin.u64 %%gpusim_d1, %%gpusim_d1, %%gpusim_d4;\nshr.u64 %%gpusim_d1, %%gpusim_d1, 5;\n"
-	              "mad.lo.u64 %%gpusim_d2, %%gpusim_d1, %u, %%gpusim_d3;\nmad.lo.u64 %%gpusim_d2, %%gpusim_d5, %d, %%gpusim_d2;\n",
-	              COUNT_VARIABLE, COUNT_VARIABLE, WARP - 1, k->column_count * WARP * WORD_BYTES, WORD_BYTES);
+	gs_buf_printf(&text, "mov.u64 %%gpusim_d4, %u;\n", k->column_count * COLUMN_BYTES);
+	put_place(&text);
+	begin_calls(w, k, &text);
 	if (looks_for_stop(w, k))
 		gs_buf_puts(&text, "mov.u32 %gpusim_rounds, 0;\n");
 	for (uint32_t c = 0; c < k->column_count && counts_in_registers(w, k); c++)
@@ -152,10 +162,10 @@ static void find_place(struct count_writer *w, const struct lift_kernel *k)
 	insert_lines(w, f->instructions[0].ptx_line, &text);
 }
 
-static void count_row(struct count_writer *w, const struct lift_kernel *k, uint32_t column)
+void count_row(struct count_writer *w, uint32_t row, const char *reg, uint32_t offset)
 {
 	struct gs_buf text = {0};
-	const struct lift_row *r = &w->lifted->rows[k->columns[column]];
+	const struct lift_row *r = &w->lifted->rows[row];
 	char condition[80] = "";
 	bool taken;
 	const struct ptx_instruction *i = place_of_row(w, r, &taken);
@@ -163,11 +173,22 @@ static void count_row(struct count_writer *w, const struct lift_kernel *k, uint3
 		put_condition(&w->lifted->module->functions[r->function], i, taken, condition);
 	if (*condition)
 		gs_buf_printf(&text, "@%s ", condition);
-	if (counts_in_registers(w, k))
-		gs_buf_printf(&text, "add.u32 %%gpusim_c%u, %%gpusim_c%u, 1;\n", column, column);
+	if (reg)
+		gs_buf_printf(&text, "add.u32 %s, %s, 1;\n", reg, reg);
 	else
-		gs_buf_printf(&text, "red.global.add.u32 [%%gpusim_d2+%u], 1;\n", column * WARP * WORD_BYTES);
+		gs_buf_printf(&text, "red.global.add.u32 [%%gpusim_d2+%u], 1;\n", offset);
 	insert_lines(w, i->ptx_line, &text);
+}
+
+static void count_rows(struct count_writer *w, const struct lift_kernel *k)
+{
+	const bool registers = counts_in_registers(w, k);
+	for (uint32_t c = 0; c < k->column_count; c++) {
+		char reg[24];
+		snprintf(reg, sizeof reg, "%%gpusim_c%u", c);
+		if (w->lifted->rows[k->columns[c]].function == k->function)
+			count_row(w, k->columns[c], registers ? reg : NULL, c * COLUMN_BYTES);
+	}
 }
 
 /* Before the thread ends: what it counted in registers, and what it traced. */
@@ -183,7 +204,7 @@ static void end_threads(struct count_writer *w, const struct lift_kernel *k)
 		put_condition(f, &f->instructions[i], true, condition);
 		for (uint32_t c = 0; c < k->column_count && registers; c++)
 			gs_buf_printf(&text, "%s%s%sred.global.add.u32 [%%gpusim_d2+%u], %%gpusim_c%u;\n", *condition ? "@" : "", condition, *condition ? " " : "",
-			              c * WARP * WORD_BYTES, c);
+			              c * COLUMN_BYTES, c);
 		if (w->form == COUNT_AND_TRACE)
 			end_trace(w, condition, &text);
 		if (text.len)
@@ -192,6 +213,14 @@ static void end_threads(struct count_writer *w, const struct lift_kernel *k)
 }
 
 /* ---- the module ---- */
+
+static bool has_functions(const struct ptx_module *m)
+{
+	bool any = false;
+	for (uint32_t f = 0; f < m->function_count; f++)
+		any |= !m->functions[f].entry && !m->functions[f].external;
+	return any;
+}
 
 /* The variables are declared before the first function or variable: after the line with the size of addresses. */
 static bool declare_variables(struct count_writer *w)
@@ -205,6 +234,8 @@ static bool declare_variables(struct count_writer *w)
 			continue;
 		struct gs_buf text = {0};
 		gs_buf_printf(&text, ".visible .global .align 8 .b64 %s[%d];\n", COUNT_VARIABLE, COUNT_WORDS);
+		if (w->form == COUNT_ROWS && has_functions(w->lifted->module))
+			gs_buf_printf(&text, ".visible .global .align 8 .b64 %s[%u];\n", CALLS_VARIABLE, w->lifted->module->function_count + 1);
 		if (w->form == COUNT_AND_TRACE)
 			gs_buf_printf(&text, ".visible .global .align 8 .b64 %s[%d];\n", TRACE_VARIABLE, TRACE_WORDS);
 		insert_lines(w, line + 1, &text);
@@ -217,11 +248,12 @@ static void write_kernel(struct count_writer *w, const struct lift_kernel *k)
 {
 	declare_registers(w, k);
 	find_place(w, k);
-	look_for_stop(w, k);
+	if (looks_for_stop(w, k))
+		look_for_stop(w, k->function);
 	if (w->form == COUNT_AND_TRACE)
 		trace_kernel(w, k);
-	for (uint32_t c = 0; c < k->column_count; c++)
-		count_row(w, k, c);
+	count_rows(w, k);
+	write_functions(w, k);
 	end_threads(w, k);
 }
 
@@ -229,7 +261,8 @@ int count_write(const struct lifted *l, enum count_form form, const char *ptx, s
                 struct gs_error *err)
 {
 	struct count_writer w = {.lifted = l, .form = form};
-	bool good = find_lines(&w, ptx, length), declared = good && declare_variables(&w);
+	w.written = calloc(l->module->function_count + 1u, sizeof *w.written);
+	bool good = w.written && find_lines(&w, ptx, length), declared = good && declare_variables(&w);
 	for (uint32_t n = 0; n < l->kernel_count && declared; n++) {
 		const struct lift_kernel *k = &l->kernels[n];
 		if (!can_count(&w, k) || (form == COUNT_AND_TRACE && (!known_ends(&w, k) || !can_trace(&w, k))))
@@ -241,5 +274,6 @@ int count_write(const struct lifted *l, enum count_form form, const char *ptx, s
 		write_all_lines(&w, out);
 	good = good && !w.failed && !out->failed && !kernels->failed;
 	free_lines(&w);
+	free(w.written);
 	return good ? 0 : gs_fail(err, ENOMEM, "out of memory");
 }

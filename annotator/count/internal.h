@@ -18,6 +18,7 @@ struct count_writer {
 	struct insertion *insertions;
 	size_t count, room;
 	uint32_t labels; /* of ours; a number for each */
+	bool *written;   /* per function of the module: it counts already, for another kernel */
 	bool failed;     /* out of memory */
 };
 
@@ -34,6 +35,22 @@ void free_lines(struct count_writer *w);
 bool is_exit(const struct ptx_instruction *i); /* the thread ends, if its guard holds */
 /* The condition under which an instruction is executed, or (not `holds`) is not: "%p1", "!%p1", or "" where it always is. */
 void put_condition(const struct ptx_function *f, const struct ptx_instruction *i, bool holds, char out[static 80]);
+
+/* count.c: what kernels and the functions that they call have in common */
+enum { COUNT_BYTES = 4, COLUMN_BYTES = COUNT_BYTES * 32 }; /* a column of a warp: a word for each lane */
+bool can_count_rows(const struct count_writer *w, uint32_t function);
+void look_for_stop(struct count_writer *w, uint32_t function);
+void put_thread(struct gs_buf *out, bool traces); /* finds the thread's number, in d1 */
+void put_place(struct gs_buf *out);               /* and its word of a warp's first column, in d2. d4 has the bytes of all columns of a warp */
+/* Counts a row: before its place, in a register (not NULL), else in the word at the offset. */
+void count_row(struct count_writer *w, uint32_t row, const char *reg, uint32_t offset);
+
+/* calls.c */
+bool calls_functions(const struct ptx_function *f);
+bool can_count_calls(const struct count_writer *w, const struct lift_kernel *k);
+void begin_calls(struct count_writer *w, const struct lift_kernel *k, struct gs_buf *out); /* at the begin of the kernel */
+void write_functions(struct count_writer *w, const struct lift_kernel *k);
+bool ends_in_calls(const struct count_writer *w, const struct lift_kernel *k); /* threads may end in a function */
 
 /* traces.c */
 bool can_trace(const struct count_writer *w, const struct lift_kernel *k);

@@ -63,6 +63,8 @@ bool can_trace(const struct count_writer *w, const struct lift_kernel *k)
 {
 	const struct graph *g = graph_of(w, k);
 	uint32_t events = 0;
+	if (calls_functions(g->function)) /* where a thread writes is in registers of the kernel */
+		return false;
 	for (uint32_t b = 0; b < g->block_count; b++) {
 		if (g->blocks[b].reachable && (!g->blocks[b].count || !begins_line(w, g->function, g->blocks[b].first)))
 			return false;

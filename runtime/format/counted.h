@@ -14,6 +14,10 @@
 
 #define COUNT_VARIABLE "gpusim_counts"
 
+/* Functions that kernels call find their words by this variable, which the kernel fills: the bytes of all columns of a warp, then, for each function of
+ * the module, the offset of its first column. */
+#define CALLS_VARIABLE "gpusim_calls"
+
 #define TRACE_VARIABLE "gpusim_traces"
 
 enum { COUNTED_WARP = 32, COUNT_LOOKS = 4096 /* a power of two */ };

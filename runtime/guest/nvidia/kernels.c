@@ -165,7 +165,7 @@ static void ask(struct gpu_kernel *k)
 	else if (k->module->lifted->counted.ptx && strlen(k->module->lifted->counted.ptx) > MOST_PTX)
 		cannot(k, "the PTX of its module is so large that the driver would take long to build it");
 	else if (!kernels_has_line(k->module->lifted->counted.kernels, k->name))
-		cannot(k, "instructions that count could not be added to its PTX: it calls functions, or jumps by tables");
+		cannot(k, "instructions that count could not be added to its PTX: it jumps by tables, or calls functions by address, recursively or outside of its module");
 	if (k->why) {
 		k->kernel = NULL;
 		log_info("%s is measured, but not modelled: %s", k->title, k->why);

@@ -77,7 +77,7 @@ static void test_loop(void)
 	                                           "red.global.add.u32 [%gpusim_d2+128], %gpusim_c1;\n"
 	                                           "red.global.add.u32 [%gpusim_d2+256], %gpusim_c2;\nret;\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "ld.volatile.global.u32 %gpusim_look, [gpusim_counts+16];\n")); /* in its loop */
-	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "mad.lo.u64 %gpusim_d2, %gpusim_d1, 384, %gpusim_d3;\n")); /* 3 columns of 32 words */
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "mov.u64 %gpusim_d4, 384;\n")); /* 3 columns of 32 words */
 	counted_free(&t);
 }
 
@@ -190,17 +190,46 @@ static void test_textures(void)
 	counted_free(&t);
 }
 
-/* A kernel that calls a function is not counted; another of its module is. */
+/*
+ * Functions and kernels have one counted block each, in a call after it. The column of function 0 is the second of kernel a, and the third of b, which
+ * calls function 1.
+ */
 static void test_calls(void)
 {
 	static const char text[] =
 		".version 6.4\n.target sm_70\n.address_size 64\n"
 		".func f()\n{\nret;\n}\n"
+		".func g()\n{\ncall.uni f, ();\nret;\n}\n"
 		".visible .entry a()\n{\ncall.uni f, ();\nret;\n}\n"
-		".visible .entry b()\n{\nret;\n}\n";
+		".visible .entry b()\n{\ncall.uni g, ();\nret;\n}\n";
 	struct counted_text t;
 	CU_ASSERT_EQUAL_FATAL(count(text, &t), 0);
-	CU_ASSERT_STRING_EQUAL(t.kernels.data, "b\n");
+	CU_ASSERT_STRING_EQUAL(t.kernels.data, "a\nb\n");
+	CU_ASSERT_TRUE(is_otherwise(t.text.data, text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, ".b64 gpusim_calls[5];\n")); /* a word for each of 4, and one for the bytes of all columns */
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "st.global.u64 [gpusim_calls], %gpusim_d4;\nmov.u64 %gpusim_d5, 128;\nst.global.u64 [gpusim_calls+8], %gpusim_d5;\n"
+	                                           "call.uni f, ();\nred.global.add.u32 [%gpusim_d2+0], 1;\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "ld.global.u64 %gpusim_d3, [gpusim_calls+8];\nadd.u64 %gpusim_d2, %gpusim_d2, %gpusim_d3;\n"
+	                                           "red.global.add.u32 [%gpusim_d2+0], 1;\nret;\n"));
+	counted_free(&t);
+	CU_ASSERT_EQUAL_FATAL(write_form(COUNT_AND_TRACE, text, &t), 0);
+	CU_ASSERT_EQUAL(t.kernels.len, 0);
+	counted_free(&t);
+}
+
+/* Calls of functions that are not there, and of functions that call themselves. */
+static void test_other_calls(void)
+{
+	static const char text[] =
+		".version 6.4\n.target sm_70\n.address_size 64\n"
+		".extern .func outside();\n"
+		".func again()\n{\n.reg .pred %p<2>;\n@%p1 bra L;\ncall.uni again, ();\nL:\nret;\n}\n"
+		".visible .entry a()\n{\ncall.uni outside, ();\nret;\n}\n"
+		".visible .entry b()\n{\ncall.uni again, ();\nret;\n}\n"
+		".visible .entry c()\n{\nret;\n}\n";
+	struct counted_text t;
+	CU_ASSERT_EQUAL_FATAL(count(text, &t), 0);
+	CU_ASSERT_STRING_EQUAL(t.kernels.data, "c\n");
 	counted_free(&t);
 }
 
@@ -211,6 +240,7 @@ void add_ptx_counts_tests(void)
 	CU_add_test(suite, "a negated guard", test_negated);
 	CU_add_test(suite, "two instructions on a line", test_not_a_line_each);
 	CU_add_test(suite, "calls", test_calls);
+	CU_add_test(suite, "calls that are not counted", test_other_calls);
 	CU_add_test(suite, "a loop at the begin", test_loop_at_begin);
 	CU_add_test(suite, "traced accesses", test_accesses);
 	CU_add_test(suite, "traced loops", test_windows);
