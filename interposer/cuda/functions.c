@@ -139,9 +139,11 @@ int hook_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *
 	return hook_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_shared, 0);
 }
 
-/* Clusters of that launch that the GPU holds at once. How its SMs form GPCs, which a cluster does not leave, is not known here. */
+/* Clusters of that launch that the GPU holds at once. An SM of an H200 has no more than 8 blocks of clusters. How SMs form GPCs, which a cluster does not
+ * leave, is not known here: an H200 has 124 of 132 SMs for clusters of 4 blocks. */
 int hook_cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const struct api_launch_config *config)
 {
+	enum { MOST_BLOCKS = 8 };
 	struct registered_function *f;
 	unsigned size[3];
 	int blocks, error = clusters && config ? function_prepare(function, &f) : cudaErrorInvalidValue;
@@ -151,7 +153,7 @@ int hook_cudaOccupancyMaxActiveClusters(int *clusters, const void *function, con
 		error = hook_cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, (int)(config->block.x * config->block.y * config->block.z),
 		                                                           config->dynamic_shared);
 	if (!error)
-		*clusters = blocks * (int)cuda_gpu()->sm_count / (size[0] ? (int)(size[0] * size[1] * size[2]) : 1);
+		*clusters = (blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS) * (int)cuda_gpu()->sm_count / (size[0] ? (int)(size[0] * size[1] * size[2]) : 1);
 	return error;
 }
 

@@ -47,12 +47,14 @@ static int release(void *address, bool device, int otherwise)
 
 int hook_cudaMalloc(void **out, size_t bytes)
 {
-	return memory_allocate(out, bytes, CUDA_DEVICE_MEMORY, 0);
+	int error = capture_check_unsafe();
+	return error ? error : memory_allocate(out, bytes, CUDA_DEVICE_MEMORY, 0);
 }
 
 int hook_cudaFree(void *address)
 {
-	return release(address, true, cudaErrorInvalidValue);
+	int error = capture_check_unsafe();
+	return error ? error : release(address, true, cudaErrorInvalidValue);
 }
 
 /* Rows begin at multiples of it. */

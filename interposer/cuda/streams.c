@@ -256,13 +256,17 @@ int ordered_begin(struct ordered_command *c, void *stream, bool blocking, struct
 	*c = (struct ordered_command){.stream = take_stream(stream)};
 	if (!c->stream)
 		return cudaErrorInvalidResourceHandle;
-	int capturing = capture_info(&c->stream->place, NULL, NULL, NULL, NULL);
+	int capturing = capture_info(&c->stream->place, NULL, NULL, NULL, NULL), error = c->stream->legacy ? capture_check_legacy() : cudaSuccess;
+	if (error) {
+		put_stream(c->stream);
+		return error;
+	}
 	if (capturing == CAPTURE_TAKES && !blocking && !wait) {
 		c->place = &c->stream->place;
 		return cudaSuccess;
 	}
 	if (capturing) {
-		int error = capturing == CAPTURE_INVALID ? cudaErrorStreamCaptureInvalidated : capture_refuse(&c->stream->place);
+		error = capturing == CAPTURE_INVALID ? cudaErrorStreamCaptureInvalidated : capture_refuse(&c->stream->place);
 		put_stream(c->stream);
 		return wait && capturing == CAPTURE_TAKES ? cudaErrorStreamCaptureIsolation : error;
 	}
@@ -545,7 +549,8 @@ int device_wait_all(void)
 
 int hook_cudaDeviceSynchronize(void)
 {
-	return device_wait_all();
+	int error = capture_check_unsafe();
+	return error ? error : device_wait_all();
 }
 
 int hook_cudaThreadSynchronize(void)
@@ -579,7 +584,7 @@ int hook_cudaStreamBeginCapture(void *stream, int mode)
 	struct application_stream *s = mode < 0 || mode > 2 ? NULL : take_stream(stream);
 	if (!s)
 		return mode < 0 || mode > 2 ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
-	int error = s->legacy ? cudaErrorStreamCaptureUnsupported : capture_begin(&s->place);
+	int error = s->legacy ? cudaErrorStreamCaptureUnsupported : capture_begin(&s->place, (enum capture_mode)mode, s->blocking);
 	put_stream(s);
 	return error;
 }
@@ -634,11 +639,8 @@ int hook_cudaStreamGetCaptureInfo_ptsz(void *stream, int *status, unsigned long 
 
 int hook_cudaThreadExchangeStreamCaptureMode(int *mode)
 {
-	static __thread int current;
 	if (!mode || *mode < 0 || *mode > 2)
 		return cudaErrorInvalidValue;
-	int before = current;
-	current = *mode;
-	*mode = before;
+	*mode = (int)capture_exchange_mode((enum capture_mode)*mode);
 	return cudaSuccess;
 }

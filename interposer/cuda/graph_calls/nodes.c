@@ -1,6 +1,7 @@
 /* Graphs that the application makes node by node, and looks at. */
 #include "interposer/cuda/graph_calls/commands.h"
 #include "interposer/cuda/interposer.h"
+#include "interposer/cuda/memory.h"
 
 /* ---- adding nodes ---- */
 
@@ -47,7 +48,7 @@ int hook_cudaGraphAddMemAllocNode(void **node, void *graph, void *const *after, 
 {
 	if (!what || !what->bytes)
 		return cudaErrorInvalidValue;
-	int error = hook_cudaMalloc(&what->address, what->bytes);
+	int error = memory_allocate(&what->address, what->bytes, CUDA_DEVICE_MEMORY, 0);
 	return error ? error : hook_cudaGraphAddEmptyNode(node, graph, after, count);
 }
 

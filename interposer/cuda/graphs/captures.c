@@ -2,6 +2,7 @@
 
 #include "interposer/cuda/types.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 struct stream_capture {
@@ -10,9 +11,16 @@ struct stream_capture {
 	struct command_graph *graph;
 	struct capture_place *origin; /* NULL: it has ended */
 	bool invalid;                 /* a call was refused: no more commands, and no graph */
+	enum capture_mode mode;
+	pthread_t thread;             /* that began it */
+	bool blocking;                /* in a stream that the legacy stream waits for */
+	struct stream_capture *next;
 };
 
 static unsigned long long capture_count;
+static struct stream_capture *under_way;
+static atomic_uint under_way_count;
+static __thread enum capture_mode thread_mode;
 
 /* ---- with the lock held ---- */
 
@@ -29,6 +37,19 @@ static struct stream_capture *taking(struct capture_place *p)
 	return c && !c->invalid ? c : NULL;
 }
 
+/* It takes no more commands. Its places may still refer to it. */
+static void end(struct stream_capture *c)
+{
+	struct stream_capture **at = &under_way;
+	while (*at && *at != c)
+		at = &(*at)->next;
+	if (*at) {
+		*at = c->next;
+		under_way_count--;
+	}
+	c->origin = NULL;
+}
+
 static void leave(struct capture_place *p)
 {
 	struct stream_capture *c = p->capture;
@@ -38,7 +59,7 @@ static void leave(struct capture_place *p)
 	p->capture = NULL;
 	if (c && c->origin == p) { /* its stream is gone: nobody can end it */
 		graph_free(c->graph);
-		c->origin = NULL;
+		end(c);
 	}
 	if (c && !--c->places)
 		free(c);
@@ -103,7 +124,7 @@ bool capture_was(struct capture_place *p)
 	return p->capture;
 }
 
-int capture_begin(struct capture_place *p)
+int capture_begin(struct capture_place *p, enum capture_mode mode, bool blocking)
 {
 	struct stream_capture *c = calloc(1, sizeof *c);
 	int error = c ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -116,11 +137,60 @@ int capture_begin(struct capture_place *p)
 		c->id = ++capture_count;
 		enter(p, c);
 		c->origin = p;
+		c->mode = mode;
+		c->thread = pthread_self();
+		c->blocking = blocking;
+		c->next = under_way;
+		under_way = c;
+		under_way_count++;
 	}
 	graphs_unlock();
 	if (error)
 		free(c);
 	return error;
+}
+
+/* Captures that a call of this thread would end: those of other threads, if both this one and they ask for it, and its own. */
+static bool forbids(const struct stream_capture *c)
+{
+	if (thread_mode == CAPTURE_RELAXED || c->mode == CAPTURE_RELAXED)
+		return false;
+	return pthread_equal(c->thread, pthread_self()) || (thread_mode == CAPTURE_GLOBAL && c->mode == CAPTURE_GLOBAL);
+}
+
+int capture_check_unsafe(void)
+{
+	bool any = false;
+	if (!under_way_count)
+		return cudaSuccess;
+	graphs_lock();
+	for (struct stream_capture *c = under_way; c; c = c->next) {
+		c->invalid |= forbids(c);
+		any |= forbids(c);
+	}
+	graphs_unlock();
+	return any ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+}
+
+int capture_check_legacy(void)
+{
+	bool any = false;
+	if (!under_way_count)
+		return cudaSuccess;
+	graphs_lock();
+	for (struct stream_capture *c = under_way; c; c = c->next) {
+		c->invalid |= c->blocking;
+		any |= c->blocking;
+	}
+	graphs_unlock();
+	return any ? cudaErrorStreamCaptureImplicit : cudaSuccess;
+}
+
+enum capture_mode capture_exchange_mode(enum capture_mode mode)
+{
+	enum capture_mode before = thread_mode;
+	thread_mode = mode;
+	return before;
 }
 
 int capture_refuse(struct capture_place *p)
@@ -145,7 +215,7 @@ int capture_end(struct capture_place *p, void **graph)
 		if (error)
 			graph_free(c->graph);
 		*graph = error ? NULL : c->graph;
-		c->origin = NULL;
+		end(c);
 		leave(p);
 	}
 	graphs_unlock();

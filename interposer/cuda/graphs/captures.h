@@ -22,7 +22,12 @@ struct capture_place {
 /* These take the lock of graphs, and return error numbers. */
 bool capture_active(struct capture_place *p);
 bool capture_was(struct capture_place *p); /* its capture is under way, or has ended */
-int capture_begin(struct capture_place *p);
+enum capture_mode { CAPTURE_GLOBAL, CAPTURE_OF_THREAD, CAPTURE_RELAXED }; /* as cudaStreamCaptureMode */
+int capture_begin(struct capture_place *p, enum capture_mode mode, bool blocking); /* blocking: the legacy stream waits for the stream */
+enum capture_mode capture_exchange_mode(enum capture_mode mode); /* of the thread; the one before */
+/* A call that may wait for the device (cudaMalloc), or a command in the legacy stream: an error where captures forbid it, which are invalid then. */
+int capture_check_unsafe(void);
+int capture_check_legacy(void);
 /* A call that no capture takes: cudaSuccess outside of one. Otherwise an error, and the capture is invalid from now on. */
 int capture_refuse(struct capture_place *p);
 int capture_end(struct capture_place *p, void **graph);

@@ -82,6 +82,7 @@ API(cudaStreamGetPriority, cudaStream_t, int *);
 API(cudaStreamGetFlags, cudaStream_t, unsigned *);
 API(cudaStreamGetId, cudaStream_t, unsigned long long *);
 API(cudaStreamIsCapturing, cudaStream_t, int *);
+API(cudaThreadExchangeStreamCaptureMode, int *);
 API(cudaStreamAddCallback, cudaStream_t, void (*)(cudaStream_t, int, void *), void *, unsigned);
 API(cudaEventCreateWithFlags, cudaEvent_t *, unsigned);
 API(cudaGetDevice, int *);

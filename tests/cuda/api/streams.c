@@ -229,6 +229,42 @@ static void test_questions(void)
 	EXPECT(cudaStreamDestroy(s), 0);
 }
 
+/* As an H200 answers: calls that may wait for the device, and the legacy stream, end captures, unless these or the thread are relaxed (2). */
+static void test_captures(void)
+{
+	cudaStream_t s;
+	cudaGraph_t graph = NULL;
+	void *p, *q;
+	int word = 0, status = 9, mode = 2;
+	EXPECT(cudaMalloc(&p, 4), 0);
+	EXPECT(cudaStreamCreate(&s), 0);
+	EXPECT(cudaStreamBeginCapture(s, 0), 0);
+	EXPECT(cudaMalloc(&q, 16), 900);
+	EXPECT(cudaStreamIsCapturing(s, &status), 0);
+	EXPECT(status, 2);
+	EXPECT(cudaStreamEndCapture(s, &graph), 901);
+	EXPECT(cudaStreamBeginCapture(s, 0), 0);
+	EXPECT(cudaDeviceSynchronize(), 900);
+	EXPECT(cudaStreamEndCapture(s, &graph), 901);
+	EXPECT(cudaStreamBeginCapture(s, 0), 0);
+	EXPECT(cudaMemcpy(&word, p, 4, cudaMemcpyDeviceToHost), 906);
+	EXPECT(cudaStreamEndCapture(s, &graph), 901);
+	EXPECT(cudaStreamBeginCapture(s, 2), 0);
+	EXPECT(cudaMalloc(&q, 16), 0);
+	EXPECT(cudaStreamEndCapture(s, &graph), 0);
+	EXPECT(cudaGraphDestroy(graph), 0);
+	EXPECT(cudaStreamBeginCapture(s, 0), 0);
+	EXPECT(cudaThreadExchangeStreamCaptureMode(&mode), 0);
+	EXPECT(mode, 0);
+	EXPECT(cudaFree(q), 0);
+	EXPECT(cudaThreadExchangeStreamCaptureMode(&mode), 0);
+	EXPECT(mode, 2);
+	EXPECT(cudaStreamEndCapture(s, &graph), 0);
+	EXPECT(cudaGraphDestroy(graph), 0);
+	EXPECT(cudaStreamDestroy(s), 0);
+	EXPECT(cudaFree(p), 0);
+}
+
 /* Many threads at once, each with its own stream and the legacy one. */
 static void *busy_thread(void *data)
 {
@@ -278,6 +314,7 @@ int main(void)
 	test_events();
 	test_copies();
 	test_questions();
+	test_captures();
 	test_threads();
 	EXPECT(cudaDeviceSynchronize(), 0);
 	return verdict();
