@@ -67,13 +67,17 @@ struct lifted_launch {
 
 /* Sets how many groups to run, on so many threads of the device. Returns the global size. An atomic operation per group, and a call of the
  * driver for it, would take longer than groups that do little. But threads need enough to choose from, to end at the same time. Groups that
- * may wait for earlier ones have work-items of their own. */
+ * may wait for earlier ones have work-items of their own; of others there are no more than LIFTED_ITEMS. */
+enum { LIFTED_ITEMS = 4096 };
 static inline uint64_t lifted_items(struct lifted_launch *l, uint64_t count, uint64_t threads, bool waits)
 {
 	enum { ITEMS_OF_THREAD = 16, MOST_EACH = 64 };
-	uint64_t each = waits ? 1 : count / (ITEMS_OF_THREAD * (threads ? threads : 1));
+	const uint64_t wanted = count / (ITEMS_OF_THREAD * (threads ? threads : 1)), least = (count + LIFTED_ITEMS - 1) / LIFTED_ITEMS;
+	uint64_t each = wanted > MOST_EACH ? MOST_EACH : wanted;
+	if (each < least)
+		each = least;
 	l->count = count;
-	l->each = each < 1 ? 1 : each > MOST_EACH ? MOST_EACH : each;
+	l->each = waits || each < 1 ? 1 : each;
 	return (count + l->each - 1) / l->each;
 }
 

@@ -61,13 +61,17 @@ static cl_int run_items(struct launch_command *c, struct cuda_stream *s, struct 
 	return code == CL_SUCCESS ? cl.clFinish(queue) : code;
 }
 
-/* The driver compiles a kernel at its first launch. One without groups shows how long that takes. */
+/* The driver compiles a kernel at its first launch. One without groups shows how long that takes.
+ * POCL 3.1 keeps a compiled kernel for global sizes up to that of the launch it was compiled for, counts its users, and at the end of a launch
+ * looks it up once more by the size. If a launch with a larger size has brought another one meanwhile, in another stream, it finds that, and an
+ * assertion ends the program. So the first launch has as many work-items as others may have (but those of
+ * kernels that wait, whose groups are not many). */
 static cl_int compile_form(struct launch_command *c, struct cuda_stream *s, struct lifted_form *form)
 {
 	const uint64_t begin = clock_ns(), together = c->words.together;
 	c->words.count = c->words.together = 0;
 	c->words.each = 1;
-	cl_int code = run_items(c, s, form, 1);
+	cl_int code = run_items(c, s, form, LIFTED_ITEMS);
 	c->words.together = together;
 	run_first_at_exit();
 	form->build_ns += clock_ns() - begin;

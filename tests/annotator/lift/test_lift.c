@@ -75,7 +75,9 @@ static void all_groups_run_once(void)
 	CU_ASSERT_EQUAL(l.count, 1000);
 	CU_ASSERT_EQUAL(lifted_items(&l, 1000, 2, true), 1000);
 	CU_ASSERT_EQUAL(lifted_items(&l, 5, 64, false), 5);
-	CU_ASSERT_EQUAL(lifted_items(&l, 1 << 20, 1, false), (1 << 20) / 64);
+	CU_ASSERT_EQUAL(lifted_items(&l, 1 << 17, 1, false), (1 << 17) / 64);
+	CU_ASSERT_EQUAL(lifted_items(&l, 1 << 20, 1, false), LIFTED_ITEMS);
+	CU_ASSERT_EQUAL(l.each, 256);
 }
 
 /* ---- large kernels ---- */
