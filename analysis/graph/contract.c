@@ -6,14 +6,18 @@
 #include <string.h>
 
 enum { PLAIN, LESS_ADDEND, LESS_PRODUCT, SIGNS };
-enum { FORMS = 3 };
-static const char *const products[FORMS] = {"mul.f32", "mul.ftz.f32", "mul.f64"};
-static const char *const sums[FORMS] = {"add.f32", "add.ftz.f32", "add.f64"};
-static const char *const differences[FORMS] = {"sub.f32", "sub.ftz.f32", "sub.f64"};
+enum { FORMS = 7 };
+static const char *const products[FORMS] = {"mul.f32", "mul.ftz.f32", "mul.f64", "mul.f16", "mul.f16x2", "mul.bf16", "mul.bf16x2"};
+static const char *const sums[FORMS] = {"add.f32", "add.ftz.f32", "add.f64", "add.f16", "add.f16x2", "add.bf16", "add.bf16x2"};
+static const char *const differences[FORMS] = {"sub.f32", "sub.ftz.f32", "sub.f64", "sub.f16", "sub.f16x2", "sub.bf16", "sub.bf16x2"};
 static const char *const fused[FORMS][SIGNS] = {
 	{"fma.rn.f32", "fma.rn.less_addend.f32", "fma.rn.less_product.f32"},
 	{"fma.rn.ftz.f32", "fma.rn.ftz.less_addend.f32", "fma.rn.ftz.less_product.f32"},
 	{"fma.rn.f64", "fma.rn.less_addend.f64", "fma.rn.less_product.f64"},
+	{"fma.rn.f16", "fma.rn.less_addend.f16", "fma.rn.less_product.f16"},
+	{"fma.rn.f16x2", "fma.rn.less_addend.f16x2", "fma.rn.less_product.f16x2"},
+	{"fma.rn.bf16", "fma.rn.less_addend.bf16", "fma.rn.less_product.bf16"},
+	{"fma.rn.bf16x2", "fma.rn.less_addend.bf16x2", "fma.rn.less_product.bf16x2"},
 };
 
 enum { NOT_WRITTEN = -1, WRITTEN_TWICE = -2 };

@@ -2,7 +2,8 @@
  * contract: products that join sums. PTX lets an assembler make one fma of a mul and an add or sub that name no rounding, and ptxas does so: a - b * c
  * is rounded once on a GPU. nvcc's own compiler has made an fma of most of them, but not of a - b * c. What is known of ptxas 13.0 (sm_90):
  *
- * - A product joins if all its uses are sums of its block, of the same type, and both flush or neither does. It joins all of them.
+ * - A product joins if all its uses are sums of its block, of the same type, and both flush or neither does. It joins all of them. So it is in
+ *   f32, f64, f16 and bf16, and in pairs of the last two.
  * - Of a sum of two such products, the first joins. The other is the addend, and remains a product for all its uses.
  * - It joins no sum that is the product less itself. A product under a guard does not join; a sum under a guard takes it.
  * - Code to debug (nvcc -G) stays as it is.

@@ -27,6 +27,8 @@ static const struct opcode_rule rules[] = {
 	{"fma", "less_addend", "fd", NULL, "fma($a, $b, -$c)"}, /* not of PTX: analysis/graph/contract.h */
 	{"fma", "less_product", "fd", NULL, "fma(-$a, $b, $c)"},
 	{"fma", NULL, "fd", NULL, "fma($a, $b, $c)"},
+	{"fma", "less_addend", SHORT, NULL, "gs_fma_$t($a, $b, gs_neg_$t($c))"},
+	{"fma", "less_product", SHORT, NULL, "gs_fma_$t(gs_neg_$t($a), $b, $c)"},
 	{"fma", "ftz", "hH", NULL, "gs_fma_ftz_$t($a, $b, $c)"},
 	{"fma", NULL, SHORT, NULL, "gs_fma_$t($a, $b, $c)"},
 	{"mad", "directed", "fd", NULL, "gs_fma_$t($a, $b, $c, $m)"},

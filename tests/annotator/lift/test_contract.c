@@ -22,6 +22,22 @@ static void products_join_sums(void)
 	GIVES("mul.ftz.f32 %f3, %f1, %f1;\nsub.ftz.f32 %f7, %f2, %f3;\n", LESS);
 }
 
+/* In f16, a is 1 + 2^-6 and c 1 + 2^-5, which leaves 2^-12; in bf16 1 + 2^-5 and 1 + 2^-4, which leaves 2^-10. */
+static void products_of_short_numbers_join(void)
+{
+#define SHORT(text) BEGIN ".reg .b16 %h<4>;\n.reg .b32 %x<4>;\n" text "ret;\n"
+	run(HEAD KERNEL(SHORT("mov.b16 %h1, 0x3C10;\nmov.b16 %h2, 0x3C20;\nmul.f16 %h3, %h1, %h1;\nsub.f16 %h0, %h2, %h3;\ncvt.u32.u16 %x1, %h0;\n"
+	                      "st.global.u32 [%rd1], %x1;\n")), 1, 32);
+	CHECK_WORDS(32, 0x8c00);
+	run(HEAD KERNEL(SHORT("mov.b32 %x1, 0x3C103C00;\nmov.b32 %x2, 0x3C203C00;\nmul.f16x2 %x3, %x1, %x1;\nsub.f16x2 %x0, %x3, %x2;\n"
+	                      "st.global.u32 [%rd1], %x0;\n")), 1, 32);
+	CHECK_WORDS(32, 0x0c000000);
+	run(".version 7.8\n.target sm_90\n.address_size 64\n"
+	    KERNEL(SHORT("mov.b32 %x1, 0x3F843F80;\nmov.b32 %x2, 0x3F883F80;\nmul.bf16x2 %x3, %x1, %x1;\nsub.bf16x2 %x0, %x2, %x3;\n"
+	                 "st.global.u32 [%rd1], %x0;\n")), 1, 32);
+	CHECK_WORDS(32, 0xba800000);
+}
+
 static void products_join_all_their_sums(void)
 {
 	GIVES("mul.f32 %f3, %f1, %f1;\nsub.f32 %f4, %f2, %f3;\nsub.f32 %f5, %f3, %f2;\nsub.f32 %f7, %f5, %f4;\n", 0x34000000); /* 2^-23 */
@@ -60,6 +76,7 @@ void add_contract_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("contract", NULL, NULL);
 	CU_add_test(suite, "products join sums", products_join_sums);
+	CU_add_test(suite, "products of short numbers join", products_of_short_numbers_join);
 	CU_add_test(suite, "products join all their sums", products_join_all_their_sums);
 	CU_add_test(suite, "the first of two products joins", the_first_of_two_products_joins);
 	CU_add_test(suite, "guarded sums take products", guarded_sums_take_products);
