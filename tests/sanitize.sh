@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make sanitize: runs unit tests, guest programs, cases of the suite and the command under AddressSanitizer with UBSan (asan)
+# make sanitize: runs unit tests, guest programs, cases of the suite, CUDA programs and the command under AddressSanitizer with UBSan (asan)
 # and under ThreadSanitizer (tsan). Our code and the guests are instrumented. The driver is the system's.
 #   tests/sanitize.sh BUILD_DIR [asan|tsan...]
 # Each variant is built in its own folder below BUILD_DIR, which has the plain programs. Both variants run at the same time.
@@ -78,6 +78,15 @@ suite() {
 	done
 }
 
+# CUDA programs: their streams are threads, and kernels that fail use a signal handler. The programs are plain: they have no nvcc, and check themselves.
+cuda() {
+	local name
+	for name in streams overlap graphs graph_nodes textures variables heap traps; do
+		POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable GPUSIM_GPU=h200 GPUSIM_REPORT=json GPUSIM_OUTPUT=report under "$build/tests/cuda/programs/$name" >log 2>&1
+		quiet "CUDA program $name" $?
+	done
+}
+
 # The command: it reads files again, and compiles a source.
 commands() {
 	GPUSIM_RECORD=profile GPUSIM_REPORT=none under "$build/$kind/kernels/launches" -k "$root/kernels" collatz 4096 8 >log 2>&1
@@ -118,6 +127,7 @@ variant() {
 		unit
 		guests
 		suite
+		cuda
 		commands
 	fi
 	echo "$passed passed, $failed failed, 0 skipped, $((SECONDS - begin)) s"

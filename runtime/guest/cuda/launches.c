@@ -74,8 +74,11 @@ static cl_int compile_form(struct launch_command *c, struct cuda_stream *s, stru
 	cl_int code = run_items(c, s, form, LIFTED_ITEMS);
 	c->words.together = together;
 	run_first_at_exit();
-	form->build_ns += clock_ns() - begin;
+	pthread_mutex_lock(&c->kernel->lock);
+	if (!form->launched) /* another stream may have been sooner */
+		form->build_ns += clock_ns() - begin;
 	form->launched = true;
+	pthread_mutex_unlock(&c->kernel->lock);
 	return code;
 }
 

@@ -8,13 +8,14 @@
 #include "runtime/model/lifted_facts.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* A kernel of the driver, in one of the two forms of lifted text. */
 struct lifted_form {
 	enum { FORM_NEW, FORM_READY, FORM_FAILED } state;
 	cl_kernel kernel;
-	bool launched;     /* the driver has compiled it for the device */
-	uint64_t build_ns; /* what building and compiling it took */
+	atomic_bool launched; /* the driver has compiled it for the device */
+	uint64_t build_ns;    /* what building and compiling it took */
 };
 
 struct cuda_kernel {
