@@ -1,11 +1,12 @@
 /*
  * How much of a launch the occupancy vector simulates.
  *
- *   1. All of it, if that is cheap or asked for.
+ *   1. All of it, if that is cheap or asked for. Where groups do the same, some of the SMs, with their share of the groups (models/sampling/alike.c).
  *   2. Else samples of its homogeneous regions (TBPoint, IV: regions.c, region_sampler.c).
  *   3. If that costs too much: some of the SMs, with their share of the groups, taken evenly from all of the launch.
  *   4. If that costs too much: fewer groups.
  */
+#include "models/sampling/alike.h"
 #include "models/sampling/features.h"
 #include "models/util/hash.h"
 #include "models/util/limits.h"
@@ -42,6 +43,7 @@ enum {
 	 * access much memory. */
 	PART_WEIGHT = 3,
 	LEAST_SMS = 2, /* with one, no two SMs would meet in memory */
+	LEAST_MEETING = 16, /* of so many SMs, one: half as many hardly meet (runtime/estimates/advise.c) */
 	SAME_RESIDUE = 4, /* see fewer_sms: of 15 SMs, 3, 7 and 11 are alike, and 4 and 10 are not (docs/sampling.md) */
 	LEAST_EPOCHS = 8, /* of a launch that is over its budget: enough to sample a region (sampled_epochs) */
 	MOST_GROUPS = 1 << 21, /* whose work is kept: 80 MB. Larger launches are judged by so many of their groups */
@@ -310,11 +312,18 @@ static double most_instructions(const struct ov_work *work, double budget)
 	return work->most_steps > 0 ? fmin(usual, work->most_steps / (1 + parts)) : usual;
 }
 
+/* Where some SMs stand for all because groups are alike, trials keep as many as meet in memory. */
+static uint32_t least_sms(const struct ov_work *work, const struct ov_plan *plan)
+{
+	uint32_t meeting = work->gpu->sm_count / LEAST_MEETING;
+	return plan->alike && meeting > LEAST_SMS ? meeting : LEAST_SMS;
+}
+
 /* The same with fewer SMs, and their share of the groups. */
 static int reduce_plan(const struct ov_work *work, uint32_t residency, struct ov_plan *plan)
 {
 	double cost;
-	uint32_t few = fewer_sms(work->gpu->sm_count, plan->sm_count * work->share, LEAST_SMS);
+	uint32_t few = fewer_sms(work->gpu->sm_count, plan->sm_count * work->share, least_sms(work, plan));
 	if (few >= plan->sm_count)
 		return 0;
 	bool all = plan->groups == plan->all && plan->sm_count == work->gpu->sm_count;
@@ -322,6 +331,24 @@ static int reduce_plan(const struct ov_work *work, uint32_t residency, struct ov
 	plan->sm_count = few;
 	plan->most_stepped *= work->share;
 	return look_at(work, residency, plan, &cost);
+}
+
+/* Some SMs stand for all because groups do the same: *done. */
+static int plan_alike(const struct ov_work *work, uint32_t residency, double whole, struct ov_plan *plan, bool *done)
+{
+	uint32_t sms = work->gpu->sm_count;
+	bool may = work->hierarchy && !work->exact && whole <= OVER_BUDGET * MEMORY_BUDGET;
+	double share = may ? alike_share(work->warps, work->pattern, sms, whole) : 1, cost;
+	uint32_t few = share < 1 ? fewer_sms(sms, sms * share, LEAST_SMS) : sms;
+	*done = plan->alike = few < sms;
+	if (!*done)
+		return 0;
+	plan->sm_count = few;
+	plan->groups = groups_of_few(plan->all, few, sms);
+	int rc = look_at(work, residency, plan, &cost);
+	if (!rc && (whole <= MEMORY_WHOLE || cost > worth_sampling * whole * few / sms))
+		drop_regions(plan);
+	return rc;
 }
 
 static int plan_all(const struct ov_work *work, uint32_t residency, struct ov_plan *plan)
@@ -338,9 +365,13 @@ static int plan_all(const struct ov_work *work, uint32_t residency, struct ov_pl
 	double whole = cost_of(work, work->instructions);
 	plan->jumps = work->gaps && whole / work->stepped > ALWAYS_STEPPED;
 	plan->most_stepped = plan->jumps && !work->exact ? most_instructions(work, budget) : 0;
+	bool done;
+	int rc = plan_alike(work, residency, whole, plan, &done);
+	if (rc || done)
+		return rc;
 	if (whole <= (work->exact ? exact_limit : work->hierarchy ? MEMORY_WHOLE : ALWAYS_WHOLE))
 		return 0;
-	int rc = look_at(work, residency, plan, &cost);
+	rc = look_at(work, residency, plan, &cost);
 	double most = work->hierarchy ? OVER_BUDGET * budget : budget;
 	if (!rc && work->hierarchy && whole <= most && cost > worth_sampling * whole) {
 		drop_regions(plan);

@@ -10,6 +10,7 @@
 struct ov_plan {
 	uint64_t groups, all; /* groups of the plan and of the launch. Where the plan has fewer, ov_group_id says which */
 	uint32_t sm_count;
+	bool alike; /* some SMs stand for all because groups do the same (models/sampling/alike.h), and not because all would cost too much */
 	bool jumps; /* over rounds of long loops (rates.h): else all of them are stepped through */
 	double most_stepped; /* instructions, after which the simulation ends, and what is left goes on at the rate up to there; 0: no bound */
 	/* By pattern group: those with the same number do the same, and SMs that got the same are simulated once. NULL: no two
