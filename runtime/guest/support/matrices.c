@@ -217,21 +217,21 @@ static void give_reals(const struct places *places, uint32_t *d, uint32_t lanes,
 }
 
 /* With infinities and NaNs, or where nothing is to be added. */
-static double plain_sum(const struct reals *r, uint32_t row, uint32_t column, uint32_t count, double c)
+static double plain_sum(const struct reals *r, uint32_t row, uint32_t column, uint32_t from, uint32_t to, double c)
 {
-	for (uint32_t k = 0; k < count; k++)
+	for (uint32_t k = from; k < to; k++)
 		c += r->a[row][k] * r->b[k][column];
 	return c;
 }
 
-/* Adds the products of one row of A and a tile of columns of B. */
-static void add_products(const struct reals *r, uint32_t row, uint32_t column, uint32_t count, double sum[TILE])
+/* Adds products of one row of A and a tile of columns of B. */
+static void add_some(const struct reals *r, uint32_t row, uint32_t column, uint32_t from, uint32_t to, double sum[TILE])
 {
 	int top[TILE];
 	double scale[TILE], total[TILE];
 	for (int j = 0; j < TILE; j++)
 		top[j] = exponent_of(sum[j], -1022);
-	for (uint32_t k = 0; k < count; k++)
+	for (uint32_t k = from; k < to; k++)
 		for (int j = 0; j < TILE; j++) {
 			int e = r->ea[row][k] + r->eb[k][column + (uint32_t)j];
 			top[j] = e > top[j] ? e : top[j];
@@ -241,13 +241,32 @@ static void add_products(const struct reals *r, uint32_t row, uint32_t column, u
 		scale[j] = double_of((uint64_t)(1023 + FRACTION - (plain ? 0 : top[j])) << 52);
 		total[j] = plain ? 0 : (double)(int32_t)(sum[j] * scale[j]);
 	}
-	for (uint32_t k = 0; k < count; k++)
+	for (uint32_t k = from; k < to; k++)
 		for (int j = 0; j < TILE; j++) {
 			double part = r->a[row][k] * r->b[k][column + (uint32_t)j] * scale[j];
 			total[j] += part < 0x1p30 && part > -0x1p30 ? (double)(int32_t)part : 0;
 		}
 	for (int j = 0; j < TILE; j++)
-		sum[j] = top[j] > 1000 || top[j] < -1000 ? plain_sum(r, row, column + (uint32_t)j, count, sum[j]) : total[j] / scale[j];
+		sum[j] = top[j] > 1000 || top[j] < -1000 ? plain_sum(r, row, column + (uint32_t)j, from, to, sum[j]) : total[j] / scale[j];
+}
+
+static void add_products(const struct reals *r, uint32_t row, uint32_t column, uint32_t count, double sum[TILE])
+{
+	add_some(r, row, column, 0, count, sum);
+}
+
+/* wmma makes two instructions of m16n16k8, each of four products; mma.sync of m16n8k8 is one. */
+static bool in_two_steps(const struct matrix_product *p)
+{
+	return p->a == MATRIX_TF32 && p->n == 16;
+}
+
+static void add_in_two_steps(const struct reals *r, uint32_t row, uint32_t column, uint32_t count, double sum[TILE])
+{
+	add_some(r, row, column, 0, count / 2, sum);
+	for (int j = 0; j < TILE; j++)
+		sum[j] = small_real(cut_to_float(sum[j]), 8, 23);
+	add_some(r, row, column, count / 2, count, sum);
 }
 
 static void multiply_reals(const struct places *places, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d)
@@ -258,7 +277,7 @@ static void multiply_reals(const struct places *places, const uint32_t *a, const
 	for (uint32_t row = 0; row < p->m; row++)
 		for (uint32_t column = 0; column < p->n; column += TILE) {
 			memcpy(&r.d[row][column], &r.c[row][column], TILE * sizeof(double));
-			add_products(&r, row, column, p->k, &r.d[row][column]);
+			(in_two_steps(p) ? add_in_two_steps : add_products)(&r, row, column, p->k, &r.d[row][column]);
 		}
 	give_reals(places, d, ~0u, &r);
 }
