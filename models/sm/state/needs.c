@@ -7,17 +7,22 @@ enum { HALF_BYTES = 2, WIDE_BYTES = 8 }; /* of an assembler's instruction that i
 
 bool needs_are_known(const struct gpu *gpu, const struct kernel_code *code)
 {
-	return code_has_control(code) && (gpu->operands_in_turn || gpu->fp32_halves || gpu->sync_cycles);
+	return code->origin != CODE_OF_TRACE && (gpu->operands_in_turn || gpu->fp32_halves || gpu->sync_cycles);
 }
 
-static bool is_wide(const struct code_instruction *i)
+/* Of selected code, a register says what a product has: two words. */
+static bool is_wide(const struct kernel_code *code, const struct code_instruction *i)
 {
-	return i->class == CODE_int_mad && i->bytes == WIDE_BYTES;
+	if (i->class != CODE_int_mad)
+		return false;
+	if (code_has_control(code))
+		return i->bytes == WIDE_BYTES;
+	return i->writes && code->register_table[code->operands[i->first_operand]].words > 1;
 }
 
-static bool reads_in_turn(const struct code_instruction *i)
+static bool reads_in_turn(const struct kernel_code *code, const struct code_instruction *i)
 {
-	return code_has_accesses(i->class) || i->class == CODE_sfu || i->class == CODE_conv || i->class == CODE_shuffle || is_wide(i);
+	return code_has_accesses(i->class) || i->class == CODE_sfu || i->class == CODE_conv || i->class == CODE_shuffle || is_wide(code, i);
 }
 
 static void find_turns(const struct kernel_code *code, const struct code_instruction *i, uint32_t banks, struct ov_needs *needs)
@@ -46,14 +51,14 @@ static enum ov_half half_of(const struct code_instruction *i)
 struct ov_needs needs_of(const struct gpu *gpu, const struct kernel_code *code, const struct code_instruction *i, uint32_t banks)
 {
 	struct ov_needs needs = {0};
-	if (gpu->operands_in_turn && banks && reads_in_turn(i))
+	if (code_has_control(code) && gpu->operands_in_turn && banks && reads_in_turn(code, i))
 		find_turns(code, i, banks, &needs);
 	if (gpu->fp32_halves) {
 		needs.half = (uint8_t)half_of(i);
-		needs.cycles = is_wide(i) ? OV_WIDE_CYCLES : OV_HALF_CYCLES;
-		needs.held = is_wide(i) ? OV_WIDE_HELD : 0;
+		needs.cycles = is_wide(code, i) ? OV_WIDE_CYCLES : OV_HALF_CYCLES;
+		needs.held = is_wide(code, i) ? OV_WIDE_HELD : 0;
 	}
-	if (i->class == CODE_branch && i->flags & CODE_EXPANDED)
+	if (code_has_control(code) && i->class == CODE_branch && i->flags & CODE_EXPANDED)
 		needs.sync = (uint8_t)gpu->sync_cycles;
 	return needs;
 }

@@ -1,5 +1,5 @@
 /*
- * needs: what an assembler's instruction takes of its scheduler beyond a turn, as measured on an H200 (docs/machine.md).
+ * needs: what a machine instruction takes of its scheduler beyond a turn, as measured on an H200 (docs/machine.md).
  *
  *   in turn: operands of what goes through a queue (accesses, special functions, shuffles) and of products with 64 bits are read one
  *            register a cycle, and keep their bank for one more. Others that read from that bank wait, and with them the scheduler
@@ -7,6 +7,7 @@
  *            16-bit numbers by the other, and others by whichever is free. A product with 64 bits takes four cycles, and nothing issues
  *            for two after it
  *   sync:    what gathers lanes (BSSY, BSYNC) has a unit of its own
+ * Of selected code only the halves are known: an assembler chooses registers, and where lanes gather.
  */
 #ifndef GPUSIM_MODELS_SM_STATE_NEEDS_H
 #define GPUSIM_MODELS_SM_STATE_NEEDS_H
@@ -27,7 +28,7 @@ struct ov_needs {
 	uint8_t sync;     /* cycles */
 };
 
-/* Whether the GPU's description says any of it, for code that an assembler made. */
+/* Whether the GPU's description says any of it, for code that an assembler made or that was selected. A trace does not have all of it. */
 bool needs_are_known(const struct gpu *gpu, const struct kernel_code *code);
 /* banks: of a scheduler (read_ports.h) */
 struct ov_needs needs_of(const struct gpu *gpu, const struct kernel_code *code, const struct code_instruction *i, uint32_t banks);

@@ -1,4 +1,4 @@
-/* What an assembler's instructions take of a scheduler beyond a turn, on an H200: the cycles from one instruction to the next of a warp. */
+/* What machine instructions take of a scheduler beyond a turn, on an H200: the cycles from one instruction to the next of a warp. */
 #include "tests/tests.h"
 
 #include "tests/models/scene.h"
@@ -17,12 +17,16 @@ static struct event event(enum code_class class, const char *operands)
 	return (struct event){.class = class, .operands = operands};
 }
 
+enum { FIRST_PAIR = 50 }; /* registers from here on have two words */
+
 /* From the issue of the first to that of the last; whatever was fetched by then. */
 static uint64_t cycles_between(const struct event *events, int count, enum code_origin origin)
 {
 	static struct scene s;
 	scene_start(&s, "h200", "fetch_width=16,instruction_buffer_entries=16");
 	s.code.code.origin = origin;
+	for (int r = FIRST_PAIR; r < BUILD_REGISTERS && origin == CODE_SELECTED; r++)
+		s.code.registers[r].words = 2;
 	for (int i = 0; i < count; i++) {
 		bool memory = events[i].class == CODE_load;
 		struct code_instruction *in = memory ? build_memory(&s.code, CODE_load, SPACE_shared, events[i].operands)
@@ -51,7 +55,6 @@ static void test_operands_are_read_in_turn(void)
 	CU_ASSERT_EQUAL(cycles_after(load, odd), 2);
 	CU_ASSERT_EQUAL(cycles_after(load, even), 1);
 	const struct event other[] = {load, odd};
-	CU_ASSERT_EQUAL(cycles_between(other, 2, CODE_SELECTED), 1);
 	CU_ASSERT_EQUAL(cycles_between(other, 2, CODE_OF_TRACE), 1);
 	/* Of a pair, the second is read a cycle later. */
 	CU_ASSERT_EQUAL(cycles_after(event(CODE_load, "40 <- 10 11"), odd), 3);
@@ -75,6 +78,19 @@ static void test_halves(void)
 	CU_ASSERT_EQUAL(cycles_after(sum, others[2]), 1);
 	CU_ASSERT_EQUAL(cycles_after(wide, event(CODE_nop, "")), 3);
 	CU_ASSERT_EQUAL(cycles_after(wide, others[3]), 4);
+}
+
+/* Of selected code, products take a half, those with a result of two words for four cycles. Which bank a load's register is in is not known. */
+static void test_selected_code(void)
+{
+	struct event none = event(CODE_nop, "");
+	const struct event wide[] = {event(CODE_int_mad, "50 <-"), none}, narrow[] = {event(CODE_int_mad, "40 <-"), none};
+	const struct event products[] = {event(CODE_int_mad, "40 <-"), event(CODE_int_mad, "41 <-")};
+	const struct event load[] = {event(CODE_load, "40 <- 23"), event(CODE_fp32, "41 <- 3")};
+	CU_ASSERT_EQUAL(cycles_between(wide, 2, CODE_SELECTED), 3);
+	CU_ASSERT_EQUAL(cycles_between(narrow, 2, CODE_SELECTED), 1);
+	CU_ASSERT_EQUAL(cycles_between(products, 2, CODE_SELECTED), 2);
+	CU_ASSERT_EQUAL(cycles_between(load, 2, CODE_SELECTED), 1);
 }
 
 static void test_gathering_lanes(void)
@@ -117,6 +133,7 @@ void add_needs_tests(void)
 	CU_pSuite suite = CU_add_suite("needs", NULL, NULL);
 	CU_add_test(suite, "operands for a queue are read one after the other", test_operands_are_read_in_turn);
 	CU_add_test(suite, "products take a half of the units", test_halves);
+	CU_add_test(suite, "products of selected code take a half of the units", test_selected_code);
 	CU_add_test(suite, "what gathers lanes has a unit", test_gathering_lanes);
 	CU_add_test(suite, "only what the assembler says stays at hand", test_kept_operands);
 	CU_add_test(suite, "a stall of an instruction with a barrier", test_stalls_apart);
