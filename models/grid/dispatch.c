@@ -144,5 +144,6 @@ uint64_t ov_dispatch_next(struct ov_dispatch *d, uint32_t sm, const struct ov_sm
 	d->given++;
 	if (follows)
 		d->free_at = take_back(d, d->free_at, time);
-	return *in_place = d->next++;
+	*in_place = plan->left_out && plan->left_out[d->next] ? OV_NO_GROUP : d->next;
+	return d->next++;
 }

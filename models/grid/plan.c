@@ -2,6 +2,7 @@
  * How much of a launch the occupancy vector simulates.
  *
  *   1. All of it, if that is cheap or asked for. Where groups do the same, some of the SMs, with their share of the groups (models/sampling/alike.c).
+ *      Without the SMs on which nothing hangs, where few groups are much longer than others.
  *   2. Else samples of its homogeneous regions (TBPoint, IV: regions.c, region_sampler.c).
  *   3. If that costs too much: some of the SMs, with their share of the groups, taken evenly from all of the launch.
  *   4. If that costs too much: fewer groups.
@@ -305,6 +306,42 @@ static uint32_t fewer_sms(uint32_t all, double wanted, uint32_t least)
 	return few;
 }
 
+/*
+ * Where few groups are much longer than others, the launch takes as long as the SMs that have these. All groups run at once, so that SMs with others
+ * alone change nothing but what memory has to do at the beginning: they are left out if it has little to do for them. Groups go to SMs in turn.
+ */
+static int leave_out(const struct ov_work *work, uint32_t residency, struct ov_plan *plan)
+{
+	static const double few = 4; /* times as long as the mean: as few_are_longer of families */
+	static const double shorter = 0.5; /* than the longest: it ends before, unless an instruction takes twice as long in it */
+	static const double little = 0.25; /* of the traffic */
+	const uint32_t sms = plan->sm_count;
+	double longest = 0, sum = 0, instructions = 0, traffic = 0;
+	if (!work->hierarchy || work->exact || plan->jumps || plan->all > (uint64_t)residency * sms)
+		return 0;
+	for (uint64_t g = 0; g < plan->all; g++) {
+		longest = fmax(longest, work_of(work, plan, g)->longest);
+		sum += work_of(work, plan, g)->longest;
+	}
+	if (longest * (double)plan->all <= few * sum)
+		return 0;
+	bool *hangs = calloc(sms, sizeof *hangs), *out = calloc(plan->all, sizeof *out);
+	for (uint64_t g = 0; hangs && out && g < plan->all; g++)
+		hangs[g % sms] |= work_of(work, plan, g)->longest >= shorter * longest;
+	for (uint64_t g = 0; hangs && out && g < plan->all; g++) {
+		out[g] = !hangs[g % sms];
+		instructions += out[g] ? work_of(work, plan, g)->warp_instructions : 0;
+		traffic += out[g] ? work_of(work, plan, g)->traffic : 0;
+	}
+	int rc = hangs && out ? 0 : -ENOMEM;
+	bool worth = !rc && instructions > (1 - worth_sampling) * work->instructions && traffic <= little * work->traffic;
+	plan->left_out = worth ? out : NULL;
+	free(hangs);
+	if (!worth)
+		free(out);
+	return rc;
+}
+
 /* Instructions after which a simulation of long loops ends. */
 static double most_instructions(const struct ov_work *work, double budget)
 {
@@ -330,6 +367,8 @@ static int reduce_plan(const struct ov_work *work, uint32_t residency, struct ov
 	plan->groups = all ? groups_of_few(plan->all, few, plan->sm_count) : part_of(plan->groups, (double)few / plan->sm_count);
 	plan->sm_count = few;
 	plan->most_stepped *= work->share;
+	free(plan->left_out);
+	plan->left_out = NULL;
 	return look_at(work, residency, plan, &cost);
 }
 
@@ -370,7 +409,7 @@ static int plan_all(const struct ov_work *work, uint32_t residency, struct ov_pl
 	if (rc || done)
 		return rc;
 	if (whole <= (work->exact ? exact_limit : work->hierarchy ? MEMORY_WHOLE : ALWAYS_WHOLE))
-		return 0;
+		return leave_out(work, residency, plan);
 	rc = look_at(work, residency, plan, &cost);
 	double most = work->hierarchy ? OVER_BUDGET * budget : budget;
 	if (!rc && work->hierarchy && whole <= most && cost > worth_sampling * whole) {
@@ -403,7 +442,7 @@ int ov_plan_make(const struct ov_work *work, uint32_t residency, struct ov_plan 
 
 double ov_spread(const struct ov_work *work, const struct ov_plan *plan, const struct ov_outcome *o, double cycles, double uneven)
 {
-	bool some = plan->groups < plan->all;
+	bool some = plan->groups < plan->all || plan->left_out;
 	double regions = cycles > 0 ? o->spread_cycles / cycles : 0;
 	double left = o->stopped && work->instructions > 0 ? fmax(0, 1 - o->stopped / work->instructions * work->gpu->sm_count / plan->sm_count) : 0;
 	double chance = work->hierarchy && (some || o->skipped_instructions > 0 || work->gaps) ? MEMORY_CHANCE : 0;
@@ -416,4 +455,6 @@ void ov_plan_free(struct ov_plan *plan)
 {
 	drop_regions(plan);
 	drop_runs(plan);
+	free(plan->left_out);
+	plan->left_out = NULL;
 }

@@ -18,6 +18,7 @@ struct ov_plan {
 	const uint32_t *kinds;
 	const struct group_run *runs; /* of neighbours, because they meet in memory (runs.h); NULL: evenly from all of the launch */
 	size_t run_count;
+	bool *left_out;  /* by group: nothing hangs on its SM, which has only such (leave_out); NULL: all are simulated */
 	double unlike;   /* what the groups ask memory for per instruction, against all: by how much that differs */
 	double capacity; /* of L2, that the simulated SMs have */
 	/* Sampling within the launch; whole: groups that run at once. 0 regions: none is skipped. */

@@ -66,6 +66,11 @@ static int serve_sm(struct team *t, uint32_t n)
 		t->states[n] = OV_DONE;
 		return sm->live_groups ? run_sm(t, n) : 0;
 	}
+	if (t->plan->left_out && t->plan->left_out[group]) { /* as if it had got the group, and had room for another */
+		sm->now++;
+		t->last = n;
+		return 0;
+	}
 	others_bring(t->others, ov_group_id(t->plan, group), bring_line, t->memory);
 	ov_start_group(sm, ov_group_id(t->plan, group), ov_dispatch_start(&t->queue, free_at, sm));
 	t->last = n;

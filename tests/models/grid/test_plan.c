@@ -1,0 +1,66 @@
+/* What is left out of a launch that is simulated as a whole. */
+#include "tests/tests.h"
+
+#include "models/grid/plan.h"
+
+enum { SMS = 4, GROUPS = 8, LONG = 5 };
+
+static struct group_work groups[GROUPS];
+static const struct gpu gpu = {.sm_count = SMS};
+static const struct launch_warps warps = {.groups = GROUPS, .pattern_groups = GROUPS};
+
+/* Two groups for each SM. One has a warp of so many instructions, the others of 4. */
+static struct ov_work launch_of(double longest, double traffic)
+{
+	struct ov_work work = {.gpu = &gpu, .warps = &warps, .pattern = groups, .stepped = 1, .weight = 1, .hierarchy = true};
+	for (int g = 0; g < GROUPS; g++) {
+		groups[g] = g == LONG ? (struct group_work){.warp_instructions = longest, .longest = longest, .traffic = 30}
+		                      : (struct group_work){.warp_instructions = 20, .longest = 4, .traffic = traffic};
+		work.instructions += groups[g].warp_instructions;
+		work.traffic += groups[g].traffic;
+	}
+	return work;
+}
+
+/* The groups that are simulated, as bits. */
+static unsigned simulated(const struct ov_work *work, uint32_t residency)
+{
+	struct ov_plan plan;
+	unsigned bits = 0;
+	CU_ASSERT_EQUAL_FATAL(ov_plan_make(work, residency, &plan), 0);
+	for (int g = 0; g < GROUPS; g++)
+		bits |= (unsigned)(!plan.left_out || !plan.left_out[g]) << g;
+	ov_plan_free(&plan);
+	return bits;
+}
+
+/* 100 is more than four times the mean, (7 * 4 + 100) / 8 = 16. Group 5 is on SM 1, with group 1. The six others do 120 of 240 instructions,
+ * and ask for 6 of 37 parts. */
+static void sms_that_nothing_hangs_on_are_left_out(void)
+{
+	struct ov_work work = launch_of(100, 1);
+	CU_ASSERT_EQUAL(simulated(&work, 2), 1u << 1 | 1u << LONG);
+	work.exact = true;
+	CU_ASSERT_EQUAL(simulated(&work, 2), 0xff);
+}
+
+/* 12 is less than four times (7 * 4 + 12) / 8 = 5. With 5 parts each, six groups ask for 30 of 65. With room for one group, SMs get their
+ * second when the first has ended. Where one does 640 instructions, the 120 of six others are less than a third of 780. */
+static void all_are_simulated_where_others_matter(void)
+{
+	struct ov_work work = launch_of(12, 1);
+	CU_ASSERT_EQUAL(simulated(&work, 2), 0xff);
+	work = launch_of(100, 5);
+	CU_ASSERT_EQUAL(simulated(&work, 2), 0xff);
+	work = launch_of(100, 1);
+	CU_ASSERT_EQUAL(simulated(&work, 1), 0xff);
+	work = launch_of(640, 1);
+	CU_ASSERT_EQUAL(simulated(&work, 2), 0xff);
+}
+
+void add_plan_tests(void)
+{
+	CU_pSuite suite = CU_add_suite("plan", NULL, NULL);
+	CU_add_test(suite, "SMs that nothing hangs on are left out", sms_that_nothing_hangs_on_are_left_out);
+	CU_add_test(suite, "all are simulated where others matter", all_are_simulated_where_others_matter);
+}
