@@ -276,7 +276,7 @@ cuda-ptx:
 $(O)/tests/golden/golden: tests/golden/golden.c
 # Kernels call what trace_native.c exports.
 $(O)/tests/traces/traces: tests/traces/traces.c $(call OBJ,models/trace/read.c models/accesses/image.c) runtime/guest/support/trace_native.c \
-		runtime/guest/support/trace_columns.c runtime/format/traces.c
+		runtime/guest/support/trace_columns.c runtime/guest/support/trace_choice.c runtime/guest/support/boxes.c runtime/format/traces.c
 $(O)/tests/golden/golden $(O)/tests/traces/traces: tests/golden/common.c tests/golden/common.h $(call OBJ,$(BASE)) $(O)/cc_id.h
 	$(SAY) CC $<
 	$(QUIET)mkdir -p $(@D)
@@ -435,7 +435,7 @@ $(CONFORMANCE):
 	$(QUIET)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lzstd -ldl -lm
 
 # Lifts PTX, and runs it with plain OpenCL.
-TRACE_NATIVE = $(addprefix runtime/guest/support/,trace_native.c trace_warp.c matrices.c)
+TRACE_NATIVE = $(addprefix runtime/guest/support/,trace_native.c trace_choice.c boxes.c trace_warp.c matrices.c)
 LIFT = $(wildcard annotator/lift/*.c) $(O)/builtin_annotator.c $(LIFT_INSTRUCTIONS)
 
 programs: $(O)/tests/lift/run $(O)/tests/lift/suite $(O)/tests/lift/bench $(O)/tests/lift/conformance/lifted

@@ -71,12 +71,17 @@ int launch_family(const struct gpu *gpu, const struct launch_profile *launch, do
 	return result;
 }
 
-/* Chosen so that 96 to 98% of such launches of bfs are inside; no other program was looked at (docs/notes/sampling.md). */
-double unseen_spread(const struct launch_profile *launch)
+bool hangs_on_few(const struct launch_profile *launch)
 {
 	enum { RUN = 32 }; /* that longest and together are of */
 	double items = (double)launch->global[0] * (double)launch->global[1] * (double)launch->global[2];
-	if (!few_are_longer(launch->longest, launch->together, items / RUN))
+	return few_are_longer(launch->longest, launch->together, items / RUN);
+}
+
+/* Chosen so that 96 to 98% of such launches of bfs are inside; no other program was looked at (docs/notes/sampling.md). */
+double unseen_spread(const struct launch_profile *launch)
+{
+	if (!hangs_on_few(launch))
 		return 0;
 	return launch->longest_missed ? 0.5 : launch->other_trace ? 0.3 : 0;
 }

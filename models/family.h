@@ -16,6 +16,8 @@ struct family_between {
 /* Features of a launch whose counts, accesses and code are in the profile; no trace is looked at. sectors: trace_sectors of the trace that
  * it is modelled from; 0: there is none. Not used where all addresses are known. Returns 0 or -ENOMEM. */
 int launch_family(const struct gpu *gpu, const struct launch_profile *launch, double sectors, struct family_features *out);
+/* Whether some of its work-items do so much more than others that its time is what these meet: few_are_longer. */
+bool hangs_on_few(const struct launch_profile *launch);
 /* How far off the time of a launch that hangs on few work-items may be, relative and without what it takes to start it, because its trace has
  * those of another launch, or others in their place; else 0. */
 double unseen_spread(const struct launch_profile *launch);

@@ -45,7 +45,7 @@ struct span {
 	bool tested, accepted;            /* a test is under way; one has shown that interpolation is good enough */
 	struct square_mean pairs;         /* of nodes of about the same size, as far as this span knows them: find_pairs */
 	double error;                     /* of that test */
-	bool all;                         /* if nodes of about the same size differ, all of its launches are simulated */
+	double entered;                   /* sizes of the kernel's launches up to the last of the batch, added up: is_early */
 };
 
 struct family_member {
@@ -267,13 +267,20 @@ static bool hangs_on_few(const struct span *s, const struct family_member *m)
 	return others && few_are_longer(m->x.longest, m->x.together, m->x.warps);
 }
 
+/* While a kernel's launches are few and small, all are simulated if those of about the same size differ. */
+static bool is_early(const struct families *f, const struct span *s, const struct family_member *m)
+{
+	bool own = !m->x.borrowed && few_are_longer(m->x.longest, m->x.together, m->x.warps);
+	return s->entered <= (own ? f->limits.few : f->limits.all);
+}
+
 /* So nodes are compared with one another before they stand for launches that are not just as large. */
 static bool are_compared(const struct families *f, const struct span *s, const struct family_member *m)
 {
-	bool rough = is_rough(f, s);
-	if (s->all && rough)
+	bool rough = is_rough(f, s), early = is_early(f, s, m);
+	if (early && rough)
 		return false;
-	return s->pairs.count >= (rough || (s->all && hangs_on_few(s, m)) ? MOST_PAIRS : LEAST_PAIRS);
+	return s->pairs.count >= (rough || (early && hangs_on_few(s, m)) ? MOST_PAIRS : LEAST_PAIRS);
 }
 
 static bool is_better(const struct family_member *node, const struct family_member *m)
@@ -301,7 +308,7 @@ static bool about_as_long(const struct span *s)
 /* Whether it may be interpolated, because a test has shown that: between launches that are about as long, that may have been by chance. */
 static bool may_be_between(const struct families *f, const struct span *s, const struct family_member *m)
 {
-	return s->accepted && (!s->all || !about_as_long(s) || !(hangs_on_few(s, m) || is_rough(f, s)) || are_compared(f, s, m));
+	return s->accepted && (!is_early(f, s, m) || !about_as_long(s) || !(hangs_on_few(s, m) || is_rough(f, s)) || are_compared(f, s, m));
 }
 
 /* From both ends, where both are near. */
@@ -414,7 +421,7 @@ static void judge_test(const struct families *f, struct span *s, struct family_m
 	add_pair(f, &s->pairs, s->low, m);
 	add_pair(f, &s->pairs, m, s->high);
 	m->after.pairs = s->pairs;
-	m->after.all = s->all;
+	m->after.entered = s->entered;
 	m->off = about_as_long(s) ? error : NAN;
 }
 
@@ -522,7 +529,7 @@ static void start_batch(struct families *f, struct family *y)
 	for (struct span *s = &y->below; s; s = next) {
 		next = s->high ? &s->high->after : NULL;
 		s->pairs = pairs; /* those that other spans find in this batch do not count: tests may end in any order */
-		s->all = entered <= f->limits.all;
+		s->entered = entered;
 		step_span(f, s);
 	}
 }

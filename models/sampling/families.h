@@ -48,14 +48,15 @@ struct family_limits {
 	double near;       /* sizes that differ by less, relative: one may take the other's cycles per instruction untested */
 	double hurried;    /* the same of launches that somebody waits for */
 	double all;        /* sizes of a kernel's launches, added up: so far, all are simulated where those of one size differ by more than that */
+	double few;        /* the same of launches that hang on few work-items, which are their own: nothing else tells how long one takes */
 	uint32_t least, most; /* launches of a family that wait until they are decided: first, and at most; doubles between */
 	uint64_t waiting, bytes; /* all that may wait; beyond, the family with most bytes is decided early */
 	uint32_t nodes;    /* simulated members that a family keeps */
 	void (*free_estimate)(void *estimate); /* of estimates that family_simulated was given */
 };
 /* tolerance: the accuracy that sampling is asked for; hurried: TBPoint's (V-A); near: a fifth of that, because nothing tests it;
- * all: half a second, where an instruction of a work-item takes 50 ns, as in bfs of kernels/shapes. */
-#define FAMILY_LIMITS ((struct family_limits){0.02, 0.02, 0.1, 10e6, 32, 1024, 4096, 64 << 20, 64, NULL})
+ * all: half a second, where an instruction of a work-item takes 50 ns, as in bfs of kernels/shapes; few: five seconds, its 80 launches. */
+#define FAMILY_LIMITS ((struct family_limits){0.02, 0.02, 0.1, 10e6, 100e6, 32, 1024, 4096, 64 << 20, 64, NULL})
 
 struct families;      /* of one kernel on one target */
 struct family_member; /* a launch that waits or is being simulated */

@@ -17,7 +17,9 @@
  *   word 0        chunks taken, from 0, by atomic increments of its low 32 bits. If it is more than there are chunks, traces were cut
  *   word 2        low 32 bits: chunks for each work-item of a group, which share them, times TRACE_SHARE_ONE; high 32 bits: a number that differs from
  *                 launch to launch. 0: groups take as many as there are
- *   words 1, 3..7 0
+ *   word 3        in the host's own memory: the struct trace_choice of runtime/guest/support/trace_choice.h that says which groups are recorded;
+ *                 0: all are
+ *   words 1, 4..7 0
  *   then          chunks of TRACE_CHUNK_BYTES each, the first of them at word TRACE_HEADER_WORDS
  * A work-item takes a chunk when it has something to write and no room. A chunk is
  *   word 0        linear id of the group in the launch
@@ -61,6 +63,7 @@ enum {
 	TRACE_CHUNK_HEADER_WORDS = 3,
 	TRACE_COLUMNS_WORD = 1,
 	TRACE_SHARE_WORD = 2,
+	TRACE_CHOICE_WORD = 3,
 	TRACE_SHARE_ONE = 256,
 };
 

@@ -38,6 +38,7 @@ struct artifact_kernel {
 	struct launches_alike *shapes;           /* of its launches (trace_shapes.h), those in use first */
 	uint64_t shape_count;                  /* that there ever were */
 	atomic_bool dear_traces;               /* a traced launch takes long on its device (trace_shapes.c) */
+	atomic_uint even_launches;             /* the latest ones without work-items that are much longer than others (trace_choice.h) */
 	uint32_t trace_room;                   /* chunks for the trace of a work-item (trace_shapes.h); 0: not known yet */
 	atomic_uint launches_by_size[LAUNCH_SIZES]; /* while memory for counters was short */
 	struct kept_trace *traces;               /* of its launches, those in use first */

@@ -1,6 +1,7 @@
 /* Packs, decodes and identifies the traces of launches. Decoded traces are kept for the launches that come next, which often need the same. */
 #include "runtime/model/trace_decode.h"
 
+#include "models/family.h"
 #include "models/trace/read.h"
 #include "models/trace/sectors.h"
 #include "runtime/config/log.h"
@@ -336,6 +337,8 @@ void trace_of(struct launch_result *r)
 	struct kept_trace *t = r->brought;
 	r->brought = NULL;
 	const struct launch_work work = {r->profile.together, r->profile.longest, trace_arguments(l->argument_values, l->argument_count)};
+	if (hangs_on_few(&r->profile))
+		l->facts->even_launches = 0;
 	bool own = t && complete_trace(r, t);
 	if (own) { /* the groups that were traced need not be those that did most */
 		double chunks = (double)t->chunks / (double)(t->traced_groups * t->local[0] * t->local[1] * t->local[2]);

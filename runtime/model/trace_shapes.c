@@ -1,8 +1,8 @@
 /*
  * Which launches are traced: the 1st, 8th, 64th and so on of each kernel and shape, because data may change what a kernel does; of small
  * launches, which cost little, the first FIRST_SMALL, or FIRST_CHANGING of kernels whose work-items count their loops, because data decides
- * how long they are; the next NEXT_MISSED once traces missed the longest work-items; and the first
- * ones with other arguments, MOST_ARGUMENTS_TRACED at most. Where a kernel is launched with ever new sizes, the first MANY_SHAPES are all
+ * how long they are; the next NEXT_MISSED once traces missed the longest work-items, unless counters choose the groups (trace_chooses); and
+ * the first ones with other arguments, MOST_ARGUMENTS_TRACED at most. Where a kernel is launched with ever new sizes, the first MANY_SHAPES are all
  * traced, then every eighth. On devices where a traced launch takes longer than many others, however small it is, small launches are as
  * others are, and fewer sizes are traced. The other launches take the trace of their shape whose launch did most nearly the same, by its
  * counters, or of a shape alike. When there are too many bytes of traces, the
@@ -190,6 +190,46 @@ bool trace_due(const struct simulation *sim, struct artifact_kernel *k, const ui
 	return due;
 }
 
+static bool is_small(const uint64_t global[3])
+{
+	return (double)global[0] * (double)global[1] * (double)global[2] <= SMALL_ITEMS;
+}
+
+/*
+ * Loops are traced in windows, so that 16 chunks, some 4,000 events, are enough for one or two nested loops. Three have up to 16 x 16 x 64
+ * iterations in windows. What needs more than 1,024 has so many loops one after another that it stays cut. Without loops there are a few
+ * hundred events at most: programs that launch such kernels quickly, one after the other, have room for all their traces.
+ */
+enum { ROOM = 16, ROOM_OF_NESTS = 64, ROOM_OF_STRAIGHT = 2, MORE_ROOM = 4, MOST_ROOM = 1024 };
+
+static uint32_t room_of(const struct artifact_kernel *k)
+{
+	if (k->trace_room)
+		return k->trace_room;
+	return k->hazards & HAZARD_NESTS ? ROOM_OF_NESTS : k->hazards & HAZARD_STRAIGHT ? ROOM_OF_STRAIGHT : ROOM;
+}
+
+/* Work-items that are chosen have room for a part of that; and after so many launches nothing is expected of choosing any more. */
+enum { CHOSEN_SHARE = 4, EVEN_ENOUGH = 4 };
+
+/* Data must decide how long work-items are. Twins run a launch twice more, so it must not be large; and of most kernels that take long,
+ * the first launch is the only one. */
+bool trace_chooses(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t *each)
+{
+	double items = (double)global[0] * (double)global[1] * (double)global[2];
+	if (sim->whole_traces || k->dear_traces || k->summed || k->column_count <= k->flag_count || k->hazards & (HAZARD_PRINTS | HAZARD_VARIABLES) ||
+	    is_small(global) || items > (double)SMALL_ITEMS * MORE_ITEMS)
+		return false;
+	pthread_mutex_lock(&lock);
+	struct launches_alike *s = shape_of(k, global, local, false);
+	if (s)
+		s->chooses = true;
+	bool now = s && s->launches > 1 && (s->launches <= FIRST_CHANGING || s->launches % FURTHER == 0);
+	*each = room_of(k) > CHOSEN_SHARE ? room_of(k) / CHOSEN_SHARE : 1;
+	pthread_mutex_unlock(&lock);
+	return now && k->even_launches < EVEN_ENOUGH;
+}
+
 void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3])
 {
 	pthread_mutex_lock(&lock);
@@ -207,11 +247,6 @@ void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint
 	pthread_mutex_unlock(&lock);
 }
 
-static bool is_small(const uint64_t global[3])
-{
-	return (double)global[0] * (double)global[1] * (double)global[2] <= SMALL_ITEMS;
-}
-
 void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
 {
 	pthread_mutex_lock(&lock);
@@ -222,20 +257,6 @@ void trace_taken(struct artifact_kernel *k, const uint64_t global[3], const uint
 		s->due = next && !k->dear_traces ? s->due + 1 : s->due * FURTHER;
 	}
 	pthread_mutex_unlock(&lock);
-}
-
-/*
- * Loops are traced in windows, so that 16 chunks, some 4,000 events, are enough for one or two nested loops. Three have up to 16 x 16 x 64
- * iterations in windows. What needs more than 1,024 has so many loops one after another that it stays cut. Without loops there are a few
- * hundred events at most: programs that launch such kernels quickly, one after the other, have room for all their traces.
- */
-enum { ROOM = 16, ROOM_OF_NESTS = 64, ROOM_OF_STRAIGHT = 2, MORE_ROOM = 4, MOST_ROOM = 1024 };
-
-static uint32_t room_of(const struct artifact_kernel *k)
-{
-	if (k->trace_room)
-		return k->trace_room;
-	return k->hazards & HAZARD_NESTS ? ROOM_OF_NESTS : k->hazards & HAZARD_STRAIGHT ? ROOM_OF_STRAIGHT : ROOM;
 }
 
 void trace_was_cut(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3])
@@ -286,7 +307,7 @@ void trace_missed(struct artifact_kernel *k, const uint64_t global[3], const uin
 {
 	pthread_mutex_lock(&lock);
 	struct launches_alike *s = shape_of(k, global, local, false);
-	if (s && !(s->missed > 0)) {
+	if (s && !(s->missed > 0) && !s->chooses) {
 		s->missed = fmax(chunks, 1);
 		s->due = s->launches + 1;
 		s->missed_until = s->launches + NEXT_MISSED;

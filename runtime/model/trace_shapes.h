@@ -32,6 +32,7 @@ struct launches_alike {
 	unsigned arguments_count;
 	struct needed_groups needed;  /* that their traces should have, the latest first */
 	uint64_t missed_until;        /* all launches up to this one are traced, because a trace missed the longest work-items */
+	bool chooses;                 /* counters choose: no trace but the first misses the longest work-items */
 	double missed;                /* chunks that a work-item took on average when a trace missed the longest of them; 0: none did */
 	double took;                  /* most chunks that a work-item took on average; 0: no trace came back; infinite: one was cut */
 };
@@ -65,6 +66,10 @@ bool traces_wanted(const struct simulation *sim); /* of any launch */
 uint64_t trace_arguments(const uint64_t *values, size_t count);
 /* Counts a launch; whether it is to be traced. The first launches with arguments of their own are. */
 bool trace_due(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t arguments);
+/* Whether counters choose the groups of this launch that are traced (runtime/guest/support/trace_choice.h). Asked after trace_due.
+ * *each: chunks that each of its work-items has room for. */
+bool trace_chooses(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3],
+                   uint64_t *each);
 /* Its local size, as far as that is known. */
 void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], uint64_t chosen[3]);
 /* The local size that the driver has chosen, and will again. */

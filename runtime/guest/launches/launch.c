@@ -18,6 +18,7 @@
 #include "runtime/guest/driver/ending.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/support/memory_log.h"
+#include "runtime/guest/support/trace_choice.h"
 #include "runtime/guest/launches/timeline.h"
 #include "runtime/model/profile.h"
 #include "runtime/timeline/schedule.h"
@@ -279,11 +280,13 @@ void launch_give_back(struct launch *l)
 		buffer_give_back(l->scratch, l->scratch->word_count);
 	if (l->trace_buffer)
 		buffer_give_back(l->trace_buffer, l->trace_buffer->word_count);
+	trace_choice_free(l->choice);
 	shadow_release(l->shadow);
 	shadow_release(l->inputs);
 	l->events = NULL;
 	l->event_count = 0;
 	l->buffer = l->scratch = l->trace_buffer = NULL;
+	l->choice = NULL;
 	l->shadow = l->inputs = NULL;
 }
 
@@ -295,10 +298,10 @@ static struct schedule_command *log_launch(const struct request *r, const char *
 /* ---- enqueueing ---- */
 
 /* In the shadow, the twin gets copies as arguments. Its next launch sets all of its arguments again. */
-static cl_int set_copies(struct attempt *a, struct kernel_twin *t)
+static cl_int set_copies(struct attempt *a, enum copy_of which, struct kernel_twin *t)
 {
 	t->applied = 0;
-	return shadow_set(a->launch->shadow, COPY_FOR_TWIN, &a->plan, t->kernel);
+	return shadow_set(a->launch->shadow, which, &a->plan, t->kernel);
 }
 
 /* Copies the memory on which the kernel may run again. */
@@ -314,11 +317,13 @@ static cl_int copy_before(struct attempt *a)
 static void enqueue_traces(struct attempt *a)
 {
 	struct launch *l = a->launch;
-	cl_int code = shadow_copy(l->shadow, COPY_FOR_TWIN, &a->plan, &a->commands);
+	/* What the twin that counted has left is still to be compared. What the kernel leaves comes later. */
+	enum copy_of which = a->way == WAY_VERIFY && a->trace.chosen ? COPY_AFTER : COPY_FOR_TWIN;
+	cl_int code = shadow_copy(l->shadow, which, &a->plan, &a->commands);
 	if (code == CL_SUCCESS && a->way == WAY_VERIFY && a->traced_counts)
 		code = copy_before(a);
 	if (code == CL_SUCCESS)
-		code = set_copies(a, a->trace.twin);
+		code = set_copies(a, which, a->trace.twin);
 	if (code == CL_SUCCESS)
 		code = enqueue_traced(&a->commands, l, &a->trace);
 	shadow_enqueued(&a->plan);
@@ -354,7 +359,7 @@ static void enqueue_in_shadow(struct attempt *a)
 	if (code == CL_SUCCESS && a->way == WAY_VERIFY)
 		code = copy_before(a);
 	if (code == CL_SUCCESS)
-		code = set_copies(a, a->twin);
+		code = set_copies(a, COPY_FOR_TWIN, a->twin);
 	if (code == CL_SUCCESS)
 		code = enqueue_counting(a, &event);
 	if (code == CL_SUCCESS)
@@ -428,7 +433,7 @@ static void hand_over(struct attempt *a, cl_event mine, cl_event *event)
 	const struct request *r = a->request;
 	cl_event copies = l->verification && a->commands.count ? a->commands.events[a->commands.count - 1] : NULL;
 	cl_event traces = a->traces_end ? a->commands.events[a->traces_end - 1] : NULL;
-	cl_event twin = a->twin_end > a->traces_end ? a->commands.events[a->twin_end - 1] : NULL;
+	cl_event twin = a->twin_end && a->twin_end != a->traces_end ? a->commands.events[a->twin_end - 1] : NULL;
 	l->events = a->commands.events;
 	l->event_count = a->commands.count;
 	l->profiled = r->properties & CL_QUEUE_PROFILING_ENABLE;
@@ -455,10 +460,12 @@ static bool enqueue_all(struct attempt *a, cl_int *result, cl_event *event, stru
 	struct launch *l = a->launch;
 	cl_event mine = NULL;
 	commands_begin(&a->commands, a->request);
-	if (a->traced)
+	if (a->traced && !a->trace.chosen)
 		enqueue_traces(a);
 	if ((a->way == WAY_SHADOW || a->way == WAY_VERIFY) && !a->traced_counts)
 		enqueue_in_shadow(a);
+	if (a->traced && a->trace.chosen) /* by what was counted */
+		enqueue_traces(a);
 	*result = enqueue_own(a, &mine);
 	bool taken = *result == CL_SUCCESS, ours = a->commands.count;
 	if (taken && a->way == WAY_VERIFY)

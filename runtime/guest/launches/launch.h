@@ -47,6 +47,7 @@ struct launch {
 	bool is_queued;
 	struct counter_buffer *buffer;
 	struct counter_buffer *trace_buffer; /* NULL: it is not traced */
+	struct trace_choice *choice;         /* of the groups that are traced; NULL: it was made before */
 	bool trace_is_tight; /* the buffer has room for what traces of its shape took, and not for much more */
 	struct counter_buffer *scratch;      /* for counts that are not used, or NULL */
 	struct shadow *shadow;               /* the copies that its twins run on, or NULL */

@@ -1,12 +1,14 @@
 /*
  * Traces some groups of a launch. The traced twin runs them in the shadow (shadow.h), before the launch itself, on copies of
  * the memory that the kernel may write. All groups of a small launch are traced. Of a larger one, runs of neighbouring groups
- * are. Each run is a box (boxes.h), and each box is a command; on devices with memory of their own all boxes are one.
+ * are; or all run, and counters say which are traced (trace_choice.h). Each run is a box (boxes.h), and each box is a command; on devices
+ * with memory of their own all boxes are one.
  */
 #include "runtime/guest/launches/traced.h"
 
 #include "runtime/config/log.h"
 #include "models/util/minmax.h"
+#include "runtime/format/counters.h"
 #include "runtime/format/profile_file.h"
 #include "runtime/format/traces.h"
 #include "runtime/guest/launches/commands.h"
@@ -15,6 +17,7 @@
 #include "runtime/guest/launches/worker.h"
 #include "runtime/guest/driver/device.h"
 #include "runtime/guest/driver/simulation.h"
+#include "runtime/guest/support/trace_choice.h"
 #include "runtime/guest/support/trace_columns.h"
 #include "runtime/model/trace_decode.h"
 
@@ -64,12 +67,14 @@ static uint64_t most_items(const struct launch *l, const struct trace_plan *p, d
 	return items;
 }
 
+enum { SPARING = 4 }; /* a launch that is traced only because of its longest work-items needs few others */
+
 /* False: the launch is too large to be traced as a whole, and cannot be divided. */
 static bool choose_groups(const struct launch *l, struct trace_plan *p)
 {
 	enum { WHOLE = 4, OF = 16 };
 	double each;
-	uint64_t groups[3] = {1, 1, 1}, items = 1, group_items = 1, most = most_items(l, p, &each);
+	uint64_t groups[3] = {1, 1, 1}, items = 1, group_items = 1, most = most_items(l, p, &each) / (p->due ? 1 : SPARING);
 	bool divides = true;
 	for (int d = 0; d < 3; d++) {
 		items *= l->record.global[d];
@@ -111,32 +116,62 @@ static size_t buffer_words(const struct launch *l, const struct trace_plan *p, b
 	return words > TRACE_HEADER_WORDS + CHUNK_WORDS ? words : 0;
 }
 
-static bool plan_for(const struct launch *l, cl_device_id device, bool in_columns, struct trace_plan *p)
+/* Whether the counters of all work-items are where the traced twin can see them. */
+static bool counts_are_near(const struct launch *l)
 {
+	return l->buffer && l->buffer->shared && l->record.artifact->counts_by_item && !l->record.facts->summed && l->record.facts->words &&
+	       l->record.places >= l->record.global[0] * l->record.global[1] * l->record.global[2];
+}
+
+/* What was chosen is the sample, to which counters add groups. All run, as one box. If the sample is due, it is as it would be without them. */
+static void let_counters_add(const struct launch *l, struct trace_plan *p, uint64_t each)
+{
+	uint64_t group_items = p->local[0] * p->local[1] * p->local[2], most = simulation.options.trace_items.number / 2 / group_items;
+	uint64_t words = buffer_words(l, p, false, 0), chunks = words ? (words - TRACE_HEADER_WORDS) / CHUNK_WORDS : 0;
+	p->sample = p->boxes;
+	p->more = most ? most : 1;
+	p->share = p->due ? chunks * TRACE_SHARE_ONE / (p->boxes.traced_groups * group_items) : each * TRACE_SHARE_ONE;
+	p->share = min_u64(p->share, UINT32_MAX);
+	p->boxes = (struct boxes){.count = 1};
+	for (int d = 0; d < 3; d++)
+		p->boxes.list[0].count[d] = l->record.global[d] / p->local[d];
+	p->boxes.list[0].traced = true;
+	p->boxes.traced_groups = box_groups(&p->boxes.list[0]);
+}
+
+static bool plan_for(const struct launch *l, cl_device_id device, bool in_columns, bool may_choose, struct trace_plan *p)
+{
+	const struct launch_record *r = &l->record;
+	uint64_t each;
 	memset(p, 0, sizeof *p);
 	p->device = device;
 	p->in_columns = in_columns;
-	l->record.facts->dear_traces = p->in_columns;
-	if (!traces_wanted(&simulation) || !l->record.artifact->traced_texts ||
-	    !trace_due(&simulation, l->record.facts, l->record.global, l->record.local,
-	               trace_arguments(l->record.argument_values, l->record.argument_count)))
+	r->facts->dear_traces = p->in_columns;
+	if (!traces_wanted(&simulation) || !r->artifact->traced_texts)
 		return false;
-	trace_chosen(l->record.facts, l->record.global, l->record.local, p->local);
+	p->due = trace_due(&simulation, r->facts, r->global, r->local, trace_arguments(r->argument_values, r->argument_count));
+	p->chosen = may_choose && counts_are_near(l) && trace_chooses(&simulation, r->facts, r->global, r->local, &each);
+	if (!p->due && !p->chosen)
+		return false;
+	trace_chosen(r->facts, r->global, r->local, p->local);
 	if (!choose_groups(l, p))
 		return false;
 	p->whole = p->boxes.count == 1;
-	p->windows = simulation.whole_traces ? 1 : p->whole ? LONGER_WINDOWS : 0;
-	return true;
+	p->chosen &= p->boxes.count > 1;
+	p->windows = simulation.whole_traces ? 1 : p->whole || !p->due ? LONGER_WINDOWS : 0;
+	if (p->chosen)
+		let_counters_add(l, p, each);
+	return p->due || p->chosen;
 }
 
 bool plan_groups(const struct launch *l, cl_device_id device, struct trace_plan *p)
 {
-	return plan_for(l, device, !device_is_cpu(device), p);
+	return plan_for(l, device, !device_is_cpu(device), false, p);
 }
 
 bool plan_groups_in_columns(const struct launch *l, struct trace_plan *p)
 {
-	return plan_for(l, NULL, true, p);
+	return plan_for(l, NULL, true, false, p);
 }
 
 /* A launch that needs its whole trace waits for memory that launches before it still have. A user event may hold these up: then it is not traced. */
@@ -163,6 +198,11 @@ static bool divide_buffer(const struct launch *l, size_t words, struct trace_pla
 	return p->column_words || !p->in_columns;
 }
 
+static uint64_t chosen_items(const struct trace_plan *p)
+{
+	return (p->sample.traced_groups + p->more) * p->local[0] * p->local[1] * p->local[2];
+}
+
 /* Launches that follow one another faster than their traces are read must not keep the next ones from being traced. Few need the room of longer
  * windows, and most no more than traces of their shape did. */
 static size_t fitting_words(struct launch *l, const struct trace_plan *p)
@@ -170,6 +210,8 @@ static size_t fitting_words(struct launch *l, const struct trace_plan *p)
 	const struct launch_record *r = &l->record;
 	const uint64_t most = buffer_bound(TRACE_BUFFER, p->device), used = buffers_in_use(TRACE_BUFFER);
 	const double least = p->in_columns ? 0 : trace_least_room(r->facts, r->global, r->local);
+	if (p->chosen)
+		return min_u64(TRACE_HEADER_WORDS + chosen_items(p) * p->share / TRACE_SHARE_ONE * CHUNK_WORDS, most_words(p));
 	size_t words = buffer_words(l, p, p->whole, 0);
 	if (!p->whole || simulation.whole_traces || used + words * sizeof(uint64_t) <= most / 2)
 		return words;
@@ -191,8 +233,24 @@ static uint64_t trace_share(const struct launch *l, const struct trace_plan *p)
 	uint64_t items = p->boxes.count > 1 ? p->boxes.traced_groups : 1;
 	for (int d = 0; d < 3; d++)
 		items *= p->boxes.count > 1 ? p->local[d] : l->record.global[d];
-	uint64_t each = items ? min_u64(p->chunks * TRACE_SHARE_ONE / items, UINT32_MAX) : 0;
+	uint64_t each = p->chosen ? p->share : items ? min_u64(p->chunks * TRACE_SHARE_ONE / items, UINT32_MAX) : 0;
 	return simulation.whole_traces || each <= TRACE_SHARE_ONE ? 0 : (uint64_t)++number << 32 | each;
+}
+
+/* Where the traced twin finds which groups are traced. */
+static bool take_choice(struct launch *l, const struct trace_plan *p)
+{
+	const struct launch_record *r = &l->record;
+	if (!p->chosen)
+		return true;
+	const struct choice_counters counters = {
+		.words = (const uint32_t *)(l->buffer->words + COUNTER_HEADER_WORDS + r->slots + 1), .places = r->places, .word_count = r->facts->words,
+		.flag_words = r->facts->words - (r->facts->column_count - r->facts->flag_count), .groups = p->boxes.traced_groups,
+		.group_items = p->local[0] * p->local[1] * p->local[2],
+	};
+	l->choice = trace_choice_new(&counters, &p->sample, p->boxes.list[0].count, p->more, p->due, &r->facts->even_launches);
+	l->trace_buffer->words[TRACE_CHOICE_WORD] = (uintptr_t)l->choice;
+	return l->choice;
 }
 
 bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *p)
@@ -203,7 +261,7 @@ bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct la
 		return false;
 	}
 	l->trace_buffer = wait_for_buffer(pool, device, words);
-	if (l->trace_buffer && divide_buffer(l, l->trace_buffer->word_count, p)) {
+	if (l->trace_buffer && divide_buffer(l, l->trace_buffer->word_count, p) && take_choice(l, p)) {
 		if (l->trace_buffer->shared)
 			l->trace_buffer->words[TRACE_SHARE_WORD] = trace_share(l, p);
 		return true;
@@ -212,14 +270,14 @@ bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct la
 	return false;
 }
 
-bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct trace_plan *p)
+bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, bool may_choose, struct trace_plan *p)
 {
 	struct gs_error err = {""};
 	memset(p, 0, sizeof *p);
 	/* A twin that runs in place of its kernel prints. Nothing may be printed twice. */
 	if (simulation.options.twin.number == TWINS_DIRECT && l->record.facts->hazards & HAZARD_PRINTS)
 		return false;
-	if (!plan_groups(l, device, p))
+	if (!plan_for(l, device, !device_is_cpu(device), may_choose, p))
 		return false;
 	p->twin = kernel_prepare_twin(k, device, true, &err);
 	if (!p->twin || p->twin->box_argument < 0) {

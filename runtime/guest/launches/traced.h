@@ -18,7 +18,11 @@ struct trace_plan {
 	bool in_columns;    /* the device has memory of its own, and its text writes columns (runtime/format/traces.h) */
 	uint64_t local[3];  /* 0: not known */
 	struct boxes boxes; /* one box: the whole launch */
-	bool whole;         /* the traced twin runs all groups */
+	bool whole;         /* the traced twin runs all groups, and traces them */
+	bool chosen;        /* it runs all groups, and counters choose those that are traced: the sample, and so many more */
+	bool due;           /* chosen: the sample is traced in any case */
+	struct boxes sample;
+	uint64_t more, share; /* share: chunks for each work-item of these, times TRACE_SHARE_ONE */
 	uint64_t windows;   /* BOX_TRACED_WHOLE */
 	uint64_t chunks;    /* of the buffer; or, where the text writes columns: */
 	uint64_t columns, column_words; /* one for each work-item, with so many words for events */
@@ -26,7 +30,7 @@ struct trace_plan {
 };
 
 /* With the kernel's lock held: whether to trace the launch, and how. Also takes a trace buffer for the launch. */
-bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, struct trace_plan *plan);
+bool plan_trace(struct kernel *k, cl_device_id device, struct launch *l, bool may_choose, struct trace_plan *plan);
 /* Its two steps that need no twin: whether to trace a launch and which groups of it; and the buffer. */
 bool plan_groups(const struct launch *l, cl_device_id device, struct trace_plan *plan);
 bool take_trace_buffer(struct context_pool *pool, cl_device_id device, struct launch *l, struct trace_plan *plan);

@@ -119,7 +119,8 @@ static void choose_whole_trace(struct attempt *a)
 
 static void choose_trace(struct attempt *a)
 {
-	a->traced = plan_trace(a->kernel, a->device, a->launch, &a->trace);
+	bool may_choose = simulation.options.twin.number == TWINS_AUTO && !proof_is_long(a->proof);
+	a->traced = plan_trace(a->kernel, a->device, a->launch, may_choose, &a->trace);
 	if (!a->traced)
 		do_not_trace(a);
 	if (a->traced && a->trace.whole && (a->way == WAY_SHADOW || simulation.options.twin.number == TWINS_AUTO))
@@ -129,13 +130,15 @@ static void choose_trace(struct attempt *a)
 		if (!a->launch->scratch)
 			do_not_trace(a);
 	}
+	if (a->traced && a->trace.chosen && a->way == WAY_DIRECT) /* what it counts is needed before */
+		a->way = WAY_SHADOW;
 }
 
 /* A kernel that cannot run on copies can still be traced with GPUSIM_TWIN=direct, if the traced twin runs all groups in its
  * place. */
 static void trace_in_place(struct attempt *a)
 {
-	a->traced_in_place = simulation.options.twin.number == TWINS_DIRECT && plan_trace(a->kernel, a->device, a->launch, &a->trace) &&
+	a->traced_in_place = simulation.options.twin.number == TWINS_DIRECT && plan_trace(a->kernel, a->device, a->launch, false, &a->trace) &&
 	                     a->trace.whole;
 	if (!a->traced_in_place)
 		do_not_trace(a);

@@ -10,6 +10,7 @@
 
 #include "models/trace/read.h"
 #include "runtime/format/traces.h"
+#include "runtime/guest/support/trace_choice.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -394,7 +395,8 @@ NATIVE(void *, begin, uint64_t *buffer, uint64_t chunks, uint64_t of, uint64_t p
        uint64_t x, uint64_t y, uint64_t z, uint64_t size_x, uint64_t size_y, uint64_t lx, uint64_t ly, uint64_t lz, uint64_t local_x,
        uint64_t local_y, uint64_t local_z, uint64_t whole, uint32_t blocks, uint32_t sites, uint32_t loops)
 {
-	if (!chunks || (of && group % of >= part))
+	struct trace_choice *choice = (struct trace_choice *)buffer[TRACE_CHOICE_WORD];
+	if (!chunks || (of && group % of >= part) || (choice && !trace_choice_has(choice, group)))
 		return &untraced;
 	struct native_trace *t = calloc(1, sizeof *t + (loops + 1ul) * sizeof *t->windows);
 	if (!t)

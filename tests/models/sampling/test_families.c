@@ -388,19 +388,21 @@ static struct curve *few_long_warps(int count, uint64_t kinds, double size, bool
 	return c;
 }
 
-/* Where data decides how long the longest warps are, each of 60 small launches is simulated; of large ones, or of many kinds that are large
- * together, a few of each batch. Where they are all as long, 3 are, as of other launches: the first, and one on each side of it. */
+/* Where data decides how long the longest warps are, each of 60 small launches is simulated, and of 60 with 6 * 10^7 instructions
+ * together; of large ones, or of many kinds that are large together, a few of each batch. Where they are all as long, 3 are, as of other launches: the first, and one on each side of it. */
 static void test_few_long_warps(void)
 {
 	struct curve *small = few_long_warps(60, 1, 1e5, true), *large = few_long_warps(60, 1, 1e7, true), *same = few_long_warps(60, 1, 1e5, false);
-	struct curve *many = few_long_warps(600, 10, 1e5, true);
+	struct curve *many = few_long_warps(600, 10, 1e6, true), *medium = few_long_warps(60, 1, 1e6, true);
 	CU_ASSERT_EQUAL(small->simulated, 60);
 	CU_ASSERT(worst(small) < 1e-12);
+	CU_ASSERT_EQUAL(medium->simulated, 60);
 	CU_ASSERT(large->simulated <= 20);
 	CU_ASSERT(many->simulated <= 200);
 	CU_ASSERT_EQUAL(same->simulated, 3);
 	curve_free(small);
 	curve_free(many);
+	curve_free(medium);
 	curve_free(large);
 	curve_free(same);
 }

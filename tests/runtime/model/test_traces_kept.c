@@ -153,6 +153,38 @@ static void more_is_traced_where_the_longest_work_items_were_missed(void)
 	trace_shapes_free(&k);
 }
 
+/* Work-items count a loop, so that data may decide how long it is. Of 200 launches, 2 to 128 choose, and then every eighth: 136 to
+ * 200. Four chunks for each, of 16. No trace makes the others larger. Once four launches in a row had nothing to choose, none does. */
+static void counters_choose_where_data_may_decide(void)
+{
+	struct artifact_kernel k = {.column_count = 2, .flag_count = 1}, straight = {.column_count = 2, .flag_count = 2};
+	const uint64_t too_large[3] = {65536 + 64, 1, 1};
+	unsigned chosen = 0;
+	uint64_t chunks = 0;
+	double each;
+	for (unsigned i = 1; i <= 200; i++) {
+		trace_due(&simulation, &k, large, local, 1);
+		chosen += trace_chooses(&simulation, &k, large, local, &chunks);
+	}
+	CU_ASSERT_EQUAL(chosen, 127 + 9);
+	CU_ASSERT_EQUAL(chunks, 4);
+	trace_missed(&k, large, local, 1.5);
+	CU_ASSERT_EQUAL(trace_items(&k, large, local, 4096, 1 << 18, &each), 4096);
+	k.even_launches = 4;
+	CU_ASSERT(!trace_chooses(&simulation, &k, large, local, &chunks));
+	k.even_launches = 0;
+	for (unsigned i = 1; i <= 2; i++)
+		CU_ASSERT(trace_due(&simulation, &k, small, local, 1) && !trace_chooses(&simulation, &k, small, local, &chunks));
+	for (unsigned i = 1; i <= 2; i++)
+		trace_due(&simulation, &k, too_large, local, 1);
+	CU_ASSERT(!trace_chooses(&simulation, &k, too_large, local, &chunks));
+	for (unsigned i = 1; i <= 2; i++)
+		trace_due(&simulation, &straight, large, local, 1);
+	CU_ASSERT(!trace_chooses(&simulation, &straight, large, local, &chunks));
+	trace_shapes_free(&k);
+	trace_shapes_free(&straight);
+}
+
 /* The application is 39 launches further when it is known that the first trace missed the longest work-items. The next 8 are traced all the same. */
 static void more_is_traced_however_late_that_is_known(void)
 {
@@ -322,6 +354,7 @@ void add_traces_kept_tests(void)
 	CU_pSuite s = CU_add_suite("traces_kept", NULL, NULL);
 	CU_add_test(s, "more small launches are traced whose loops are counted", more_small_launches_are_traced_whose_loops_are_counted);
 	CU_add_test(s, "more is traced where the longest work-items were missed", more_is_traced_where_the_longest_work_items_were_missed);
+	CU_add_test(s, "counters choose where data may decide", counters_choose_where_data_may_decide);
 	CU_add_test(s, "more is traced however late it is known that they were missed", more_is_traced_however_late_that_is_known);
 	CU_add_test(s, "less room may do where traces came back", less_room_may_do_where_traces_came_back);
 	CU_add_test(s, "launches 1, 8 and 64 of a shape are traced", launches_1_8_and_64_of_a_shape_are_traced);
