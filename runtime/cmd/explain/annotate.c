@@ -161,19 +161,31 @@ static void print_kernel(const struct annotated_source *a, const char *kernel, c
 		              doc_number(doc_member(estimate, "cycles_by"), "tail")) / all);
 }
 
+/* One piece of advice in lines of the usual width, beginning with what it saves. */
+static void print_remedy(const struct annotated_source *a, const json_t *advice)
+{
+	struct gs_buf text = {0}, lines = {0};
+	gs_buf_printf(&text, "saves %.0f%%", 100 * doc_number(advice, "saving"));
+	size_t saves = text.len;
+	if (doc_number(advice, "line") > 0)
+		gs_buf_printf(&text, " %s:%.0f:", doc_text(advice, "file"), doc_number(advice, "line"));
+	gs_buf_printf(&text, " %s; %s", doc_text(advice, "evidence"), doc_text(advice, "remedy"));
+	if (!text.failed)
+		show_wrapped(&lines, "", text.data, 2);
+	if (!text.failed && !lines.failed)
+		printf("%s%.*s%s%s", show_style(a->colours, SHOW_HOT), (int)saves, lines.data, show_style(a->colours, SHOW_PLAIN), lines.data + saves);
+	gs_buf_free(&text);
+	gs_buf_free(&lines);
+}
+
 /* What to change in the kernel, under its source. */
 static void print_advice(const struct annotated_source *a, const char *kernel, const char *target)
 {
 	size_t i;
 	json_t *advice;
-	json_array_foreach((json_t *)doc_member(a->report, "advice"), i, advice) {
-		if (strcmp(doc_text(advice, "kernel"), kernel) || strcmp(doc_text(advice, "target"), target))
-			continue;
-		printf("%ssaves %.0f%%%s ", show_style(a->colours, SHOW_HOT), 100 * doc_number(advice, "saving"), show_style(a->colours, SHOW_PLAIN));
-		if (doc_number(advice, "line") > 0)
-			printf("%s:%.0f: ", doc_text(advice, "file"), doc_number(advice, "line"));
-		printf("%s; %s\n", doc_text(advice, "evidence"), doc_text(advice, "remedy"));
-	}
+	json_array_foreach((json_t *)doc_member(a->report, "advice"), i, advice)
+		if (!strcmp(doc_text(advice, "kernel"), kernel) && !strcmp(doc_text(advice, "target"), target))
+			print_remedy(a, advice);
 }
 
 static int annotate(const struct annotated_source *a)
