@@ -49,6 +49,15 @@ static size_t name_begin(const char *text, size_t end)
 	return begin;
 }
 
+/* Without tags of the binary interface, which are longer than the name where Numba makes it: "f[abi:v1][abi:cw51...]". */
+static void drop_tags(char *name)
+{
+	static const char tag[] = "[abi:";
+	char *from, *end;
+	while ((from = strstr(name, tag)) && (end = strchr(from, ']')))
+		memmove(from, end + 1, strlen(end + 1) + 1);
+}
+
 char *readable_name(const char *name)
 {
 	char *text = strncmp(name, "_Z", 2) ? NULL : demangle(name);
@@ -57,5 +66,7 @@ char *readable_name(const char *name)
 	size_t end = name_end(text), begin = name_begin(text, end);
 	char *readable = end > begin ? strndup(text + begin, end - begin) : strdup(name);
 	free(text);
+	if (readable)
+		drop_tags(readable);
 	return readable;
 }

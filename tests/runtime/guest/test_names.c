@@ -26,6 +26,7 @@ static void names_of_functions_are_read(void)
 	CU_ASSERT(reads("_ZN2ns3addEPfi", "ns::add"));
 	CU_ASSERT(reads("_ZN12_GLOBAL__N_13addEPfi", "(anonymous namespace)::add"));
 	CU_ASSERT(reads("_ZN2ns5applyIFvifEEEvT_", "ns::apply<void (int, float)>"));
+	CU_ASSERT(reads("_ZN4main4histB2v8B6cw51cXEi", "main::hist"));
 }
 
 static void other_names_stay(void)
