@@ -191,6 +191,26 @@ int context_device(const struct driver_context *c)
 	return device;
 }
 
+static const struct driver_context *known_or_current(const struct driver_context *c)
+{
+	return context_exists(c) ? c : context_current();
+}
+
+int context_get_device(int *device, const struct driver_context *c)
+{
+	c = known_or_current(c);
+	if (!device || !c)
+		return device ? cudaErrorDeviceUninitialized : cudaErrorInvalidValue;
+	*device = context_device(c);
+	return cudaSuccess;
+}
+
+/* Of another context's device, too: commands of all devices are waited for. */
+int context_synchronize(const struct driver_context *c)
+{
+	return known_or_current(c) ? hook_cudaDeviceSynchronize() : cudaErrorDeviceUninitialized;
+}
+
 /* ---- peers ---- */
 
 int context_enable_peer(const struct driver_context *peer, unsigned flags)

@@ -28,6 +28,10 @@ bool context_exists(const struct driver_context *c);
 int context_flags(const struct driver_context *c, unsigned *flags); /* NULL: the current one */
 int context_id(const struct driver_context *c, unsigned long long *id);
 int context_device(const struct driver_context *c); /* -1: there is no such context */
+/* The forms of CUDA 13, which name the context. Callers of before 13 that ask for a name with _v2 first, as Numba does, pass nothing there: what is no
+ * context is taken for the current one. */
+int context_get_device(int *device, const struct driver_context *c);
+int context_synchronize(const struct driver_context *c);
 /* From the current context, memory of the other one's device can be reached. They are of the devices, not of contexts: memory belongs to all contexts. */
 int context_enable_peer(const struct driver_context *peer, unsigned flags);
 int context_disable_peer(const struct driver_context *peer);
@@ -41,6 +45,7 @@ int device_memory(size_t *bytes, int device);
 int device_capability(int *major, int *minor, int device);
 
 /* modules.c */
+int module_load(struct registered_binary **out, const void *image, unsigned registers); /* the most of a thread; 0: as many as it needs */
 int module_load_file(struct registered_binary **out, const char *path);
 int module_global(void **address, size_t *bytes, struct registered_binary *b, const char *name);
 int function_of(struct registered_function **out, struct registered_binary *b, const char *name);
@@ -62,9 +67,10 @@ struct api_launch_config config_of(const struct driver_launch_config *c, void *d
 int best_block_size(int *grid, int *block, const void *function, size_t (*shared)(int), size_t dynamic_shared, int limit);
 /* link.c */
 struct driver_link;
-int link_create(struct driver_link **out);
-int link_add(struct driver_link *l, int kind, const void *data, size_t bytes);
-int link_add_file(struct driver_link *l, int kind, const char *path);
+/* registers: the most of a thread, of what is added; 0: those of link_create, or, there, as many as a kernel needs. */
+int link_create(struct driver_link **out, unsigned registers);
+int link_add(struct driver_link *l, int kind, const void *data, size_t bytes, unsigned registers);
+int link_add_file(struct driver_link *l, int kind, const char *path, unsigned registers);
 int link_complete(struct driver_link *l, void **image, size_t *bytes);
 int link_destroy(struct driver_link *l);
 

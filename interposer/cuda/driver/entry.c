@@ -1,5 +1,6 @@
 /* The exported functions, made of entries.def, and how a program finds them by name. */
 #include "interposer/cuda/copies.h"
+#include "interposer/cuda/driver/compiler_options.h"
 #include "interposer/cuda/driver/driver.h"
 #include "interposer/cuda/streams.h"
 

@@ -4,6 +4,8 @@
  */
 #include "interposer/cuda/driver/driver.h"
 
+#include "interposer/cuda/driver/compiler_options.h"
+
 #include "runtime/base/base.h"
 #include "runtime/format/fatbin.h"
 
@@ -14,15 +16,17 @@ enum { INPUT_CUBIN, INPUT_PTX, INPUT_FATBIN, INPUT_OBJECT, INPUT_LIBRARY };
 
 struct driver_link {
 	struct gs_buf image; /* containers in a row, after a header of their own */
+	unsigned registers;  /* at most, of a thread; 0: as many as it needs */
 };
 
-int link_create(struct driver_link **out)
+int link_create(struct driver_link **out, unsigned registers)
 {
 	if (!out)
 		return cudaErrorInvalidValue;
 	*out = calloc(1, sizeof **out);
 	if (!*out)
 		return cudaErrorMemoryAllocation;
+	(*out)->registers = registers;
 	gs_buf_add(&(*out)->image, &(struct fatbin_header){FATBIN_MAGIC, FATBIN_ROW, sizeof(struct fatbin_header), 0}, sizeof(struct fatbin_header));
 	return cudaSuccess;
 }
@@ -38,10 +42,9 @@ static uint32_t target_of(const char *text)
 }
 
 /* A container with one image. */
-static int add_ptx(struct gs_buf *image, const char *data, size_t bytes)
+static int add_text(struct gs_buf *image, const struct gs_buf *from)
 {
-	struct gs_buf text = {0};
-	gs_buf_add(&text, data, strnlen(data, bytes));
+	const struct gs_buf text = *from;
 	uint32_t arch = text.failed ? 0 : target_of(text.data ? text.data : "");
 	size_t padded = (text.len + 8) / 8 * 8; /* it ends with a zero */
 	struct fatbin_image_header i = {
@@ -54,16 +57,29 @@ static int add_ptx(struct gs_buf *image, const char *data, size_t bytes)
 		for (size_t k = text.len; k < padded; k++)
 			gs_buf_add(image, "", 1);
 	}
-	gs_buf_free(&text);
 	return arch ? cudaSuccess : cudaErrorInvalidPtx;
 }
 
-int link_add(struct driver_link *l, int kind, const void *data, size_t bytes)
+static int add_ptx(struct gs_buf *image, const char *data, size_t bytes, unsigned registers)
+{
+	struct gs_buf text = {0}, bounded = {0};
+	gs_buf_add(&text, data, strnlen(data, bytes));
+	gs_buf_add(&text, "", 1);
+	text.len--;
+	if (registers && !text.failed)
+		bound_registers(&bounded, text.data, registers);
+	int error = bounded.failed ? cudaErrorMemoryAllocation : add_text(image, registers ? &bounded : &text);
+	gs_buf_free(&bounded);
+	gs_buf_free(&text);
+	return error;
+}
+
+int link_add(struct driver_link *l, int kind, const void *data, size_t bytes, unsigned registers)
 {
 	if (!l || !data || !bytes)
 		return cudaErrorInvalidValue;
 	if (kind == INPUT_PTX)
-		return add_ptx(&l->image, data, bytes);
+		return add_ptx(&l->image, data, bytes, registers ? registers : l->registers);
 	if (kind != INPUT_FATBIN) {
 		error_say_once("cuLinkAddData", "the linker takes PTX and fat binaries with PTX alone, not machine code");
 		return kind == INPUT_CUBIN ? cudaErrorNoKernelImageForDevice : cudaErrorNotSupported;
@@ -74,7 +90,7 @@ int link_add(struct driver_link *l, int kind, const void *data, size_t bytes)
 	return cudaSuccess;
 }
 
-int link_add_file(struct driver_link *l, int kind, const char *path)
+int link_add_file(struct driver_link *l, int kind, const char *path, unsigned registers)
 {
 	struct gs_error err;
 	struct gs_buf data = {0};
@@ -82,7 +98,7 @@ int link_add_file(struct driver_link *l, int kind, const char *path)
 		return cudaErrorInvalidValue;
 	if (gs_read_file(path, &data, &err))
 		return cudaErrorFileNotFound;
-	int error = link_add(l, kind, data.data, data.len);
+	int error = link_add(l, kind, data.data, data.len, registers);
 	gs_buf_free(&data);
 	return error;
 }

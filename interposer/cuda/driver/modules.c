@@ -1,7 +1,21 @@
 /* Modules, libraries, and what they have. */
 #include "interposer/cuda/driver/driver.h"
 
+#include "interposer/cuda/driver/compiler_options.h"
 #include "runtime/base/base.h"
+
+int module_load(struct registered_binary **out, const void *image, unsigned registers)
+{
+	struct gs_buf text = {0};
+	if (!out || !image)
+		return cudaErrorInvalidValue;
+	if (!registers || !is_ptx(image))
+		return binary_load(image, 0, out);
+	bound_registers(&text, image, registers);
+	int error = text.failed ? cudaErrorMemoryAllocation : binary_load(text.data, text.len, out);
+	gs_buf_free(&text);
+	return error;
+}
 
 int module_load_file(struct registered_binary **out, const char *path)
 {

@@ -424,6 +424,82 @@ static void by_name(void)
 	EXPECT(f == NULL, true);
 }
 
+/* A kernel that loads 48 numbers before it stores the last one first: it needs as many registers, and an address. */
+static void write_many(char *at)
+{
+	at += sprintf(at, ".version 7.0\n.target sm_70\n.address_size 64\n// not this .entry { here\n.visible .entry many(.param .u64 p)\n"
+			  "{\n.reg .b32 %%r<48>;\n.reg .b64 %%a;\nld.param.u64 %%a, [p];\ncvta.to.global.u64 %%a, %%a;\n");
+	for (int i = 0; i < 48; i++)
+		at += sprintf(at, "ld.volatile.global.b32 %%r%d, [%%a+%d];\n", i, 4 * i);
+	for (int i = 47; i >= 0; i--)
+		at += sprintf(at, "st.volatile.global.b32 [%%a+%d], %%r%d;\n", 4 * i, i);
+	/* launch bounds are there to be kept */
+	strcpy(at, "ret;\n}\n.visible .entry free_of_it(.param .u64 p) .maxntid 32, 1, 1\n{\nret;\n}\n");
+}
+
+static int registers_of(void *module, const char *kernel)
+{
+	enum { REGISTERS = 4 };
+	void *f;
+	int value = -1;
+	GOOD(CU(cuModuleGetFunction, void **, void *, const char *)(&f, module, kernel));
+	GOOD(CU(cuFuncGetAttribute, int *, int, void *)(&value, REGISTERS, f));
+	return value;
+}
+
+/* CU_JIT_MAX_REGISTERS, of modules, of all that is linked, and of one text of it. */
+static void registers_are_bounded(void)
+{
+	enum { MAX_REGISTERS = 0, PTX = 1 };
+	static char ptx[8192];
+	int option = MAX_REGISTERS;
+	void *most = (void *)40, *less = (void *)32, *module, *link, *image;
+	size_t bytes;
+	write_many(ptx);
+	GOOD(CU(cuModuleLoadDataEx, void **, const void *, unsigned, int *, void **)(&module, ptx, 0, NULL, NULL));
+	EXPECT(registers_of(module, "many") > 48, true);
+	GOOD(CU(cuModuleUnload, void *)(module));
+	GOOD(CU(cuModuleLoadDataEx, void **, const void *, unsigned, int *, void **)(&module, ptx, 1, &option, &most));
+	EXPECT(registers_of(module, "many"), 40);
+	GOOD(CU(cuModuleUnload, void *)(module));
+	for (int own = 0; own < 2; own++) {
+		GOOD(CU(cuLinkCreate_v2, unsigned, int *, void **, void **)(1, &option, &most, &link));
+		GOOD(CU(cuLinkAddData_v2, void *, int, const void *, size_t, const char *, unsigned, int *, void **)(link, PTX, ptx, strlen(ptx) + 1, "many",
+														     (unsigned)own, &option, &less));
+		GOOD(CU(cuLinkComplete, void *, void **, size_t *)(link, &image, &bytes));
+		GOOD(CU(cuModuleLoadData, void **, const void *)(&module, image));
+		EXPECT(registers_of(module, "many"), own ? 32 : 40);
+		GOOD(CU(cuModuleUnload, void *)(module));
+		GOOD(CU(cuLinkDestroy, void *)(link));
+	}
+}
+
+/* What was made in a context goes when none is current, as Python's garbage collector has it. CUDA 13 names the context. */
+static void without_context(void)
+{
+	void *context, *module, *stream, *event, *host;
+	address a;
+	int device = -1;
+	GOOD(CU(cuCtxGetCurrent, void **)(&context));
+	GOOD(CU(cuModuleLoadData, void **, const void *)(&module, saxpy_ptx));
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&a, 16));
+	GOOD(CU(cuMemAllocHost_v2, void **, size_t)(&host, 16));
+	GOOD(CU(cuStreamCreate, void **, unsigned)(&stream, 1));
+	GOOD(CU(cuEventCreate, void **, unsigned)(&event, 0));
+	GOOD(CU(cuCtxSetCurrent, void *)(NULL));
+	EXPECT(CU(cuCtxGetDevice, int *)(&device), INVALID_CONTEXT);
+	GOOD(CU(cuCtxGetDevice_v2, int *, void *)(&device, context));
+	EXPECT(device, 0);
+	GOOD(CU(cuCtxSynchronize_v2, void *)(context));
+	GOOD(CU(cuEventDestroy_v2, void *)(event));
+	GOOD(CU(cuStreamDestroy_v2, void *)(stream));
+	GOOD(CU(cuMemFree_v2, address)(a));
+	GOOD(CU(cuMemFreeHost, void *)(host));
+	GOOD(CU(cuModuleUnload, void *)(module));
+	GOOD(CU(cuCtxSetCurrent, void *)(context));
+	GOOD(CU(cuCtxGetDevice_v2, int *, void *)(&device, NULL));
+}
+
 int main(void)
 {
 	open_driver();
@@ -436,5 +512,7 @@ int main(void)
 	captures();
 	attributes();
 	by_name();
+	registers_are_bounded();
+	without_context();
 	return verdict();
 }
