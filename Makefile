@@ -18,7 +18,7 @@ LLVM_CONFIG ?= llvm-config-19
 PACKAGES_BUILD = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev libxxhash-dev libjansson-dev libzstd-dev libclang-19-dev llvm-19-dev
 PACKAGES_RUN = pocl-opencl-icd clang-19 libclc-19
 PACKAGES_TEST = jq python3-jsonschema libcunit1-dev clinfo clpeak python3-pyopencl libclfft-dev
-PACKAGES_VALIDATE = libopenmpi-dev openmpi-bin mpich libmpich-dev gfortran slurm-wlm libsimgrid-dev chromium libreoffice-calc-nogui hashcat libclblast-dev libviennacl-dev g++ python3-opencv
+PACKAGES_VALIDATE = libopenmpi-dev openmpi-bin mpich libmpich-dev gfortran slurm-wlm libsimgrid-dev chromium libreoffice-calc-nogui hashcat libclblast-dev libviennacl-dev g++ python3-opencv python3-numba
 PACKAGES_FUZZ = clang-19 libclang-rt-19-dev
 
 CFLAGS ?= -O2 -g

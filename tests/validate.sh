@@ -101,7 +101,7 @@ cuda_estimates() {
 
 # CUDA programs, and the same as nvcc builds them, where there is one. make test has a few of those, builds kernels without the
 # driver's optimiser, and has fewer launches.
-cuda_programs() { counted "CUDA programs, and the same by nvcc" "$root/tests/cuda/run.sh" "$build" programs hierarchy reports nvcc; }
+cuda_programs() { counted "CUDA programs, the same by nvcc, and Python's" "$root/tests/cuda/run.sh" "$build" programs hierarchy reports nvcc numba; }
 
 # Models and microbenchmarks must agree.
 tuner() {

@@ -2,7 +2,8 @@
 # CUDA programs under gpusim: one per feature, and the suite's kernels.
 #   tests/cuda/run.sh BUILD_DIR [NAME...]
 # Without names: all programs, some with the memory hierarchy, the suite, and some programs built by nvcc where it is found. A name is that of a
-# program, or `suite`, `hierarchy`, `reports`, `lines`, `answers`, `nvcc` (all programs built by it), or nvcc:PROGRAM. Ends with "N passed, N failed, N skipped". The caller sets POCL_CACHE_DIR and
+# program, or `suite`, `hierarchy`, `reports`, `lines`, `answers`,
+# `numba`, `nvcc` (all programs built by it), or nvcc:PROGRAM. Ends with "N passed, N failed, N skipped". The caller sets POCL_CACHE_DIR and
 # GPUSIM_CACHE_DIR (tests/run.sh).
 set -u
 build=$(cd "$1" && pwd)
@@ -207,6 +208,25 @@ answers_of_an_h200() {
 	diff "$root/tests/cuda/answers/known.txt" differ
 }
 
+# A toolkit's folders as Numba looks for them: distributions and versions have them in different places.
+toolkit_for_numba() { # FOLDER
+	local nvvm device runtime
+	nvvm=$(ls -d "${nvcc%/bin/nvcc}"/{nvvm/lib64,lib,lib64}/libnvvm.so 2>/dev/null | head -1)
+	device=$(ls -d "${nvcc%/bin/nvcc}"/nvvm/libdevice 2>/dev/null)
+	runtime=$(ls -d "${nvcc%/bin/nvcc}"/{lib64,lib}/libcudart.so 2>/dev/null | head -1)
+	[ -n "$nvcc" ] && [ -n "$nvvm" ] && [ -n "$device" ] && [ -n "$runtime" ] || return 1
+	mkdir -p "$1/nvvm/lib64" "$1/lib64" && ln -sf "$nvvm" "$1/nvvm/lib64/" && ln -sfn "$device" "$1/nvvm/libdevice" && ln -sf "$runtime" "$1/lib64/"
+}
+runs_numba() { GPUSIM_GPU=h200 CUDA_HOME=$PWD/toolkit right numba "$build/gpusim" run -- /usr/bin/python3 "$root/tests/cuda/numba_programs.py"; }
+numba() {
+	if /usr/bin/python3 -c 'import numba.cuda' 2>err && toolkit_for_numba "$PWD/toolkit"; then
+		check "a Python program by Numba" runs_numba
+	else
+		skipped=$((skipped + 1))
+		echo "SKIP a Python program by Numba: python3-numba or a CUDA toolkit is missing"
+	fi
+}
+
 # Without gpusim there is no CUDA runtime, and the program says so.
 says_that_there_is_no_runtime() {
 	"$build/tests/cuda/programs/early_exit" >out
@@ -299,6 +319,7 @@ for name; do
 	nvcc) with_nvcc $(cd "$root/tests/cuda/programs" && ls *.cu | sed 's/\.cu$//') ;;
 	lines) check "lines of a source by nvcc -lineinfo" shows_lines ;;
 	answers) check "answers of an H200" answers_of_an_h200 ;;
+	numba) numba ;;
 	programs) programs ;;
 	hierarchy) memory_below_l1 ;;
 	reports) launches_in_reports ;;
