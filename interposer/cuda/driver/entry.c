@@ -78,6 +78,12 @@ int error_text(int error, const char **out, bool name)
 	return *out ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+/* A stream that was made names its context; the default streams are those of the current one. */
+static int needs_context_of(const void *stream)
+{
+	return !stream || stream == API_LEGACY_STREAM || stream == API_THREAD_STREAM ? driver_needs_context() : driver_needs_start();
+}
+
 #define FUNCTION(name, params, args, need, ...) \
 	EXPORT int name params; \
 	EXPORT int name params \
@@ -93,8 +99,8 @@ int error_text(int error, const char **out, bool name)
 #define CALL(name, params, args, ...) FUNCTION(name, params, args, driver_needs_context(), __VA_ARGS__)
 #define LONG_CALL(name, params, args, ...) CALL(name, (API_LIST params, API_MORE), (API_LIST args, API_MORE_ARGUMENTS), __VA_ARGS__)
 #define STREAM_CALL(name, params, args, ...) \
-	CALL(name, params, args, __VA_ARGS__) \
-	CALL(name##_ptsz, params, args, (stream = stream ? stream : API_THREAD_STREAM, __VA_ARGS__))
+	FUNCTION(name, params, args, needs_context_of(stream), __VA_ARGS__) \
+	FUNCTION(name##_ptsz, params, args, needs_context_of(stream), (stream = stream ? stream : API_THREAD_STREAM, __VA_ARGS__))
 /* `stream` is that of the function's name. */
 #define DEFAULT_CALL(name, params, args, ...) \
 	static int default_##name(API_LIST params, void *stream) \

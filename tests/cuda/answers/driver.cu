@@ -119,4 +119,95 @@ static void modules(void)
 	ASK("error_name_none", cuGetErrorName, (CUresult)123456, &name);
 }
 
-const struct group driver_groups[] = {{"driver_before_init", before_init}, {"driver_modules", modules}, {NULL, NULL}};
+/* What was made in a context, when none is current any more; and the forms of CUDA 13, which name the context. */
+static void without_context(void)
+{
+	CUcontext context, none;
+	CUmodule module;
+	CUstream stream, other;
+	CUevent event;
+	CUdevice device = -1;
+	CUdeviceptr p, q;
+	CUmemorytype type;
+	void *host;
+	driver = dlopen("libcuda.so.1", RTLD_NOW);
+	ASK("init", cuInit, 0);
+	ASK("retain", cuDevicePrimaryCtxRetain, &context, 0);
+	ASK("current", cuCtxSetCurrent, context);
+	ASK("load", cuModuleLoadData, &module, text);
+	ASK("malloc", cuMemAlloc, &p, 1000);
+	ASK("malloc_host", cuMemAllocHost, &host, 1000);
+	ASK("stream", cuStreamCreate, &stream, 1);
+	ASK("event", cuEventCreate, &event, 0);
+	ASK("none", cuCtxSetCurrent, NULL);
+	ASK("get_none", cuCtxGetCurrent, &none);
+	is("is_none", none == NULL);
+	ASK("device_none", cuCtxGetDevice, &device);
+	ASK("device_named", cuCtxGetDevice_v2, &device, context);
+	is("device", device);
+	ASK("device_null", cuCtxGetDevice_v2, &device, NULL);
+	ASK("synchronize_named", cuCtxSynchronize_v2, context);
+	ASK("synchronize_null", cuCtxSynchronize_v2, NULL);
+	ASK("malloc_none", cuMemAlloc, &q, 16);
+	ASK("fill", cuMemsetD8, p, 1, 1000);
+	ASK("copy", cuMemcpyDtoH, host, p, 1000);
+	ASK("copy_async", cuMemcpyDtoHAsync, host, p, 1000, stream);
+	ASK("pointer", cuPointerGetAttribute, &type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p);
+	ASK("record", cuEventRecord, event, stream);
+	ASK("wait", cuStreamSynchronize, stream);
+	ASK("query", cuStreamQuery, stream);
+	ASK("event_wait", cuEventSynchronize, event);
+	ASK("stream_none", cuStreamCreate, &other, 1);
+	ASK("event_destroy", cuEventDestroy, event);
+	ASK("stream_destroy", cuStreamDestroy, stream);
+	ASK("free", cuMemFree, p);
+	ASK("free_host", cuMemFreeHost, host);
+	ASK("unload", cuModuleUnload, module);
+	ASK("again", cuCtxSetCurrent, context);
+	ASK("device_again", cuCtxGetDevice_v2, &device, NULL);
+	ASK("synchronize_again", cuCtxSynchronize_v2, NULL);
+}
+
+/* The most registers of a thread, as an option of loading and of linking. The kernel loads 48 numbers before it uses the last first. */
+static void registers(void)
+{
+	static char ptx[8192];
+	char *at = ptx;
+	CUcontext context;
+	CUmodule module;
+	CUlinkState link;
+	CUfunction f;
+	CUjit_option options[] = {CU_JIT_MAX_REGISTERS};
+	void *values[] = {(void *)24}, *image;
+	size_t bytes;
+	int value = 0;
+	at += sprintf(at, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry many(.param .u64 p)\n{\n.reg .b32 %%r<48>;\n.reg .b64 %%a;\n"
+			  "ld.param.u64 %%a, [p];\ncvta.to.global.u64 %%a, %%a;\n");
+	for (int i = 0; i < 48; i++)
+		at += sprintf(at, "ld.volatile.global.b32 %%r%d, [%%a+%d];\n", i, 4 * i);
+	for (int i = 47; i >= 0; i--)
+		at += sprintf(at, "st.volatile.global.b32 [%%a+%d], %%r%d;\n", 4 * i, i);
+	sprintf(at, "ret;\n}\n");
+	driver = dlopen("libcuda.so.1", RTLD_NOW);
+	ASK("init", cuInit, 0);
+	ASK("retain", cuDevicePrimaryCtxRetain, &context, 0);
+	ASK("current", cuCtxSetCurrent, context);
+	ASK("load", cuModuleLoadData, &module, ptx);
+	ASK("function", cuModuleGetFunction, &f, module, "many");
+	ASK("attribute", cuFuncGetAttribute, &value, CU_FUNC_ATTRIBUTE_NUM_REGS, f);
+	is("more_than_47", value > 47);
+	ASK("load_bounded", cuModuleLoadDataEx, &module, ptx, 1, options, values);
+	ASK("function_bounded", cuModuleGetFunction, &f, module, "many");
+	ASK("attribute_bounded", cuFuncGetAttribute, &value, CU_FUNC_ATTRIBUTE_NUM_REGS, f);
+	is("up_to_24", value <= 24);
+	ASK("link", cuLinkCreate, 1, options, values, &link);
+	ASK("add", cuLinkAddData, link, CU_JIT_INPUT_PTX, ptx, strlen(ptx) + 1, "many", 0, NULL, NULL);
+	ASK("complete", cuLinkComplete, link, &image, &bytes);
+	ASK("load_linked", cuModuleLoadData, &module, image);
+	ASK("function_linked", cuModuleGetFunction, &f, module, "many");
+	ASK("attribute_linked", cuFuncGetAttribute, &value, CU_FUNC_ATTRIBUTE_NUM_REGS, f);
+	is("linked_up_to_24", value <= 24);
+}
+
+const struct group driver_groups[] = {{"driver_before_init", before_init}, {"driver_modules", modules}, {"driver_without_context", without_context},
+				      {"driver_registers", registers}, {NULL, NULL}};
