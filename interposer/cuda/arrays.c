@@ -1,14 +1,7 @@
-/*
- * Arrays, textures and surfaces. An array is device memory with a pitch, and a record of its shape. A texture or surface object is the
- * address of a struct lifted_texture (runtime/format/lifted.h), which kernels read.
- */
+/* Arrays, and mipmaps of them. An array is device memory with a pitch, and a record of its shape. */
 #include "interposer/cuda/memory.h"
-#include "interposer/cuda/registration.h"
-#include "interposer/cuda/streams.h"
-#include "runtime/format/lifted.h"
 
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 enum { ARRAY_LAYERED = 1, ARRAY_CUBE = 4, ARRAY_FLAGS = 1 | 2 | 4 | 8 /* layers, surfaces, cubes, gather */, MOST_LEVELS = 32 };
@@ -51,20 +44,19 @@ static size_t at_least_one(size_t value)
 	return value ? value : 1;
 }
 
-static unsigned channels_of(const struct api_channel *c)
+unsigned channels_of(const struct api_channel *c)
 {
 	return (unsigned)((c->x > 0) + (c->y > 0) + (c->z > 0) + (c->w > 0));
 }
 
-/* Elements of one, two or four channels of the same size. */
-static bool is_channel(const struct api_channel *c)
+bool is_channel(const struct api_channel *c)
 {
 	unsigned count = c ? channels_of(c) : 0;
 	bool sizes = count && (c->x == 8 || c->x == 16 || c->x == 32) && !(c->kind == 2 && c->x == 8) && c->kind >= 0 && c->kind <= 2;
 	return sizes && count != 3 && (count < 2 || c->y == c->x) && (count < 4 || (c->z == c->x && c->w == c->x)) && (c->y || !c->z) && (c->z || !c->w);
 }
 
-static size_t channel_bytes(const struct api_channel *c)
+size_t channel_bytes(const struct api_channel *c)
 {
 	return channels_of(c) * (unsigned)c->x / 8;
 }
@@ -140,14 +132,21 @@ int hook_cudaGetChannelDesc(struct api_channel *out, const void *array)
 
 /* ---- mipmaps ---- */
 
-static struct mipmap_record *mipmap_of(const void *handle)
+static const struct mipmap_record *mipmap_of(const void *handle)
 {
 	pthread_mutex_lock(&lock);
-	struct mipmap_record *m = mipmaps;
+	const struct mipmap_record *m = mipmaps;
 	while (m && m != handle)
 		m = m->next;
 	pthread_mutex_unlock(&lock);
 	return m;
+}
+
+unsigned mipmap_levels(const void *handle, void *const **levels)
+{
+	const struct mipmap_record *m = mipmap_of(handle);
+	*levels = m ? m->levels : NULL;
+	return m ? m->count : 0;
 }
 
 static size_t halved(size_t value, unsigned times)
@@ -213,175 +212,4 @@ int hook_cudaFreeMipmappedArray(void *mipmap)
 		return mipmap ? cudaErrorInvalidValue : cudaSuccess;
 	free_levels(m);
 	return cudaSuccess;
-}
-
-/* ---- textures ---- */
-
-/* Kernels see the levels. The other members are for questions. */
-struct texture_object {
-	struct api_resource resource;
-	struct api_texture texture;
-	struct lifted_texture levels[];
-};
-
-static struct texture_object *texture_of(uint64_t object)
-{
-	return object ? (struct texture_object *)((char *)(uintptr_t)object - offsetof(struct texture_object, levels)) : NULL;
-}
-
-static struct texture_object *texture_new(const struct api_resource *r, unsigned levels)
-{
-	struct texture_object *t = calloc(1, sizeof *t + levels * sizeof *t->levels);
-	if (t)
-		t->resource = *r;
-	return t;
-}
-
-static void set_channel(struct lifted_texture *t, const struct api_channel *c)
-{
-	t->channels = channels_of(c);
-	t->bits = (uint32_t)c->x;
-	t->kind = (uint32_t)c->kind;
-}
-
-static bool set_memory(struct lifted_texture *t, const struct api_resource *r)
-{
-	const struct cuda_array_record *a = r->kind == API_RESOURCE_ARRAY ? array_of(r->of.array) : NULL;
-	const struct api_channel *c = a ? &a->channel : &r->of.linear.channel; /* at the same place in all kinds of memory */
-	size_t bytes;
-	if ((r->kind == API_RESOURCE_ARRAY && !a) || !is_channel(c))
-		return false;
-	set_channel(t, c);
-	t->height = t->depth = 1;
-	if (a) {
-		t->address = (uint64_t)(uintptr_t)a->memory.address;
-		t->pitch = a->memory.pitch;
-		t->slice = a->memory.pitch * a->memory.height;
-		t->width = (uint32_t)a->extent.width;
-		t->height = (uint32_t)at_least_one(a->extent.height);
-		t->depth = (uint32_t)at_least_one(a->extent.depth);
-		return true;
-	}
-	t->address = (uint64_t)(uintptr_t)r->of.linear.address;
-	enum address_kind kind = address_kind_of(r->of.linear.address, &bytes);
-	t->linear = r->kind == API_RESOURCE_LINEAR;
-	t->width = (uint32_t)(t->linear ? r->of.linear.bytes / channel_bytes(c) : r->of.pitched.width);
-	t->height = t->linear ? 1 : (uint32_t)r->of.pitched.height;
-	t->pitch = t->linear ? 0 : r->of.pitched.pitch;
-	size_t needed = t->linear ? r->of.linear.bytes : (t->height - 1ull) * t->pitch + t->width * channel_bytes(c);
-	return kind != ADDRESS_PAGEABLE && t->width && t->height && needed <= bytes;
-}
-
-static bool set_reading(struct lifted_texture *t, const struct api_texture *d)
-{
-	for (int i = 0; i < 3; i++) {
-		if (d->modes[i] < 0 || d->modes[i] > 3)
-			return false;
-		t->modes[i] = (uint32_t)d->modes[i];
-	}
-	for (int i = 0; i < 4; i++)
-		t->border[i] = d->border[i];
-	t->filters = d->filter == 1;
-	t->normalised = d->normalised != 0;
-	t->scaled = d->read_mode == 1;
-	bool reals = t->kind == 2 || t->scaled;
-	return d->filter >= 0 && d->filter <= 1 && d->read_mode >= 0 && d->read_mode <= 1 && (!t->filters || reals) &&
-	       !(t->scaled && t->kind != 2 && t->bits == 32) && !(t->linear && (t->filters || t->normalised));
-}
-
-/* One level, or an array, or memory. */
-static bool set_level(struct lifted_texture *t, const struct api_resource *r, const struct api_texture *d, unsigned levels)
-{
-	t->levels = levels;
-	t->level_filters = d->level_filter == 1;
-	t->level_bias = d->level_bias;
-	t->least_level = d->least_level;
-	t->most_level = d->most_level;
-	return set_memory(t, r) && set_reading(t, d);
-}
-
-int hook_cudaCreateTextureObject(uint64_t *out, const struct api_resource *resource, const struct api_texture *texture, const void *view)
-{
-	if (!out || !resource || !texture)
-		return cudaErrorInvalidValue;
-	if (view || texture->srgb) {
-		error_say_once("texture", "cudaCreateTextureObject: views and sRGB are not implemented yet");
-		return cudaErrorNotSupported;
-	}
-	const struct mipmap_record *m = resource->kind == API_RESOURCE_MIPMAPS ? mipmap_of(resource->of.array) : NULL;
-	unsigned levels = m ? m->count : 1;
-	if (resource->kind == API_RESOURCE_MIPMAPS && !m)
-		return cudaErrorInvalidValue;
-	struct texture_object *t = texture_new(resource, levels);
-	if (!t)
-		return cudaErrorMemoryAllocation;
-	t->texture = *texture;
-	struct api_resource one = *resource;
-	bool good = true;
-	for (unsigned i = 0; good && i < levels; i++) {
-		if (m)
-			one = (struct api_resource){.kind = API_RESOURCE_ARRAY, .of.array = m->levels[i]};
-		good = set_level(&t->levels[i], &one, texture, levels);
-	}
-	if (!good) {
-		free(t);
-		return cudaErrorInvalidValue;
-	}
-	*out = (uint64_t)(uintptr_t)t->levels;
-	return cudaSuccess;
-}
-
-int hook_cudaGetTextureObjectResourceDesc(struct api_resource *out, uint64_t object)
-{
-	if (!out || !object)
-		return cudaErrorInvalidValue;
-	*out = texture_of(object)->resource;
-	return cudaSuccess;
-}
-
-int hook_cudaGetTextureObjectTextureDesc(struct api_texture *out, uint64_t object)
-{
-	if (!out || !object)
-		return cudaErrorInvalidValue;
-	*out = texture_of(object)->texture;
-	return cudaSuccess;
-}
-
-/* A kernel that was launched may still read it. So it is freed when some others have come after it. */
-int hook_cudaDestroyTextureObject(uint64_t object)
-{
-	enum { KEPT = 256 };
-	static uint64_t kept[KEPT];
-	static unsigned next;
-	pthread_mutex_lock(&lock);
-	uint64_t old = kept[next % KEPT];
-	kept[next++ % KEPT] = object;
-	pthread_mutex_unlock(&lock);
-	free(texture_of(old));
-	return cudaSuccess;
-}
-
-/* A surface is an array that was made for it. Of a texture's record it needs the memory. */
-/* CUDA takes arrays as well that were made without the flag for surfaces. */
-int hook_cudaCreateSurfaceObject(uint64_t *out, const struct api_resource *resource)
-{
-	const struct cuda_array_record *a = resource && resource->kind == API_RESOURCE_ARRAY ? array_of(resource->of.array) : NULL;
-	if (!out || !a)
-		return cudaErrorInvalidValue;
-	struct texture_object *t = texture_new(resource, 1);
-	if (!t)
-		return cudaErrorMemoryAllocation;
-	set_memory(t->levels, resource);
-	*out = (uint64_t)(uintptr_t)t->levels;
-	return cudaSuccess;
-}
-
-int hook_cudaGetSurfaceObjectResourceDesc(struct api_resource *out, uint64_t object)
-{
-	return hook_cudaGetTextureObjectResourceDesc(out, object);
-}
-
-int hook_cudaDestroySurfaceObject(uint64_t object)
-{
-	return hook_cudaDestroyTextureObject(object);
 }

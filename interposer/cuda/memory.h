@@ -19,5 +19,11 @@ struct cuda_array_record;
 const struct cuda_array_record *array_of(const void *handle);
 struct api_pitched array_memory(const struct cuda_array_record *a);
 size_t array_element_bytes(const struct cuda_array_record *a);
+/* The arrays that are the levels of a mipmap, and how many; 0: it is not one of ours. */
+unsigned mipmap_levels(const void *handle, void *const **levels);
+/* Elements have one, two or four channels of the same size. */
+bool is_channel(const struct api_channel *c);
+unsigned channels_of(const struct api_channel *c);
+size_t channel_bytes(const struct api_channel *c); /* of an element */
 
 #endif

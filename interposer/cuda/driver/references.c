@@ -1,7 +1,7 @@
 /* Texture references of the driver. What is set may not fit together before all of it is: what is bound changes when it does. */
 #include "interposer/cuda/driver/driver.h"
 
-#include "interposer/cuda/references.h"
+#include "interposer/cuda/textures/references.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  *
  * The variable has the texture object that is bound to it. Kernels that were enqueued before keep what was bound then: binding waits for them.
  */
-#ifndef GPUSIM_INTERPOSER_CUDA_REFERENCES_H
-#define GPUSIM_INTERPOSER_CUDA_REFERENCES_H
+#ifndef GPUSIM_INTERPOSER_CUDA_TEXTURES_REFERENCES_H
+#define GPUSIM_INTERPOSER_CUDA_TEXTURES_REFERENCES_H
 
 #include "interposer/cuda/interposer.h"
 

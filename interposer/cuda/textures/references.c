@@ -1,5 +1,5 @@
 /* Texture references of the runtime: a struct of the application, which is registered with the name of a variable. */
-#include "interposer/cuda/references.h"
+#include "interposer/cuda/textures/references.h"
 
 #include "interposer/cuda/memory.h"
 #include "interposer/cuda/registration.h"
