@@ -37,11 +37,23 @@ static const struct ptx_instruction *place_of_row(const struct count_writer *w, 
 	return i;
 }
 
+/* Textures and surfaces that are variables: nothing is bound to those of a twin, which is a module of its own. */
+static bool names_textures(const struct ptx_function *f)
+{
+	for (uint32_t i = 0; i < f->instruction_count; i++)
+		for (uint32_t o = 0; o < f->instructions[i].operand_count && f->instructions[i].space == SPACE_texture; o++) {
+			const struct ptx_operand *at = &f->instructions[i].operands[o];
+			if (at->kind == PTX_ADDRESS && at->reg < 0)
+				return true;
+		}
+	return false;
+}
+
 bool can_count_rows(const struct count_writer *w, uint32_t function)
 {
 	const struct ptx_function *f = &w->lifted->module->functions[function];
 	bool taken;
-	if (!f->instruction_count || !begins_line(w, f, 0) || !body_line(w, f))
+	if (!f->instruction_count || !begins_line(w, f, 0) || !body_line(w, f) || names_textures(f))
 		return false;
 	for (uint32_t r = 0; r < w->lifted->row_count; r++)
 		if (w->lifted->rows[r].function == function && !w->lifted->rows[r].term_count && !place_of_row(w, &w->lifted->rows[r], &taken))

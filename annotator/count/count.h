@@ -5,8 +5,8 @@
  * is the same. Where it traces, too, threads of chosen groups write the blocks that they execute and the addresses that they access, loops in windows,
  * as traced text of OpenCL does on GPUs. runtime/format/counted.h says where the words are.
  *
- * Kernels whose text cannot be changed safely stay as they are: those that call functions or jump by tables, and text that is not a line for each
- * instruction. Fewer kernels are traced than are counted: not those with textures.
+ * Kernels whose text cannot be changed safely stay as they are: those that call functions or jump by tables, those with textures or surfaces that are
+ * variables, and text that is not a line for each instruction. Fewer kernels are traced than are counted: not those with textures.
  */
 #ifndef GPUSIM_ANNOTATOR_COUNT_COUNT_H
 #define GPUSIM_ANNOTATOR_COUNT_COUNT_H

@@ -135,6 +135,7 @@ void opcode_write_stmatrix(struct opcode_work *w);
 void opcode_write_movmatrix(struct opcode_work *w);
 void opcode_write_tex(struct opcode_work *w); /* textures.c */
 void opcode_write_tld4(struct opcode_work *w);
+void opcode_write_query(struct opcode_work *w);
 /* Writes the address of the first element that a fetch reads. */
 bool opcode_put_texture_address(struct opcode_work *w);
 void opcode_write_suld(struct opcode_work *w);

@@ -5,6 +5,7 @@ struct gs_texture {
 	float border[4];
 	uint linear, levels, level_filters;
 	float level_bias, least_level, most_level;
+	uint layers;
 };
 /* The index in a dimension of so many elements; -1: outside. Only normalised coordinates wrap and mirror. */
 GS_INLINE int gs_texture_index(int i, int size, uint mode, uint normalised)

@@ -1,5 +1,5 @@
 /* Fetches of textures, and accesses to surfaces. Both are named by an object, which is the address of a struct lifted_texture. Those of mipmaps lie
- * behind one another. Where a variable (.texref) is named instead, it has the object that is bound to it. */
+ * behind one another. Where a variable (.texref, .surfref) is named instead, it has the object that is bound to it. */
 #include "annotator/opcodes/opcode.h"
 
 #include <stdio.h>
@@ -192,6 +192,24 @@ bool opcode_put_texture_address(struct opcode_work *w)
 	return !w->rc;
 }
 
+/* What a texture or a surface has: its elements in each dimension, and so on. */
+void opcode_write_query(struct opcode_work *w)
+{
+	static const char *const members[] = {"width", "height", "depth", "array_size", "num_mipmap_levels", "normalized_coords", NULL};
+	static const char *const texts[] = {"width", "height", "depth", "layers", "levels", "normalised"};
+	int which = opcode_which(w, members);
+	uint32_t at = find_object(w);
+	if (which < 0 || w->results != 1 || w->type.bits != 32 || at >= w->i->operand_count) {
+		opcode_refuse(w, "this query is not lifted yet");
+		return;
+	}
+	opcode_open(w, 0, opcode_type_of("u32"));
+	opcode_put(w, "((__global struct gs_texture *)(");
+	put_object(w, &w->i->operands[at]);
+	opcode_put(w, "))->%s", texts[which]);
+	opcode_close(w, 0, opcode_type_of("u32"));
+}
+
 /* ---- surfaces ---- */
 
 /* Writes the address of an element: 0 where it is outside and the opcode does not say .clamp. */
@@ -200,13 +218,9 @@ static void put_element(struct opcode_work *w, const struct texture_form *f, boo
 	uint32_t first = find_object(w);
 	if (!check_object(w, f, first))
 		return;
-	if (w->i->operands[first].reg < 0) {
-		opcode_refuse(w, "surfaces that are variables are not lifted yet");
-		return;
-	}
 	const struct ptx_operand *at = &w->i->operands[first + 1];
 	opcode_put(w, "gs_surface_place(");
-	opcode_put_place(w, &w->i->operands[first], SPACE_global);
+	put_object(w, &w->i->operands[first]);
 	opcode_put(w, ", %uu, ", w->i->bytes);
 	for (uint32_t d = 0; d < 2; d++) {
 		if (d < f->dimensions)

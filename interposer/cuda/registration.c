@@ -215,11 +215,10 @@ bool variable_reads_reals(const void *symbol)
 	return reals;
 }
 
-/* The calls that would bind something to them are refused. */
-
 void hook___cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name, int dims, int external)
 {
-	(void)handle, (void)host, (void)device, (void)name, (void)dims, (void)external;
+	(void)device, (void)dims, (void)external;
+	register_variable((struct registered_binary *)handle, host, name, sizeof(uint64_t), false, NULL);
 }
 
 void hook___cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes)

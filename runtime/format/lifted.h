@@ -132,6 +132,7 @@ struct lifted_texture {
 	uint32_t linear;                     /* linear memory: elements outside are 0 */
 	uint32_t levels, level_filters;      /* of a mipmap, whose levels lie behind one another, this one first; linear filter between two of them */
 	float level_bias, least_level, most_level;
+	uint32_t layers;                     /* of an array that has layers; else 0 */
 };
 
 /* Sizes of one kernel, from the section "lifted" of a result (protocol.h). */

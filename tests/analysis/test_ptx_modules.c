@@ -29,7 +29,7 @@ static const char whole[] =
     ".shared .align 8 .b8 tile[64];\n.weak .shared .f64 unused[9];\n"
     ".visible .const .align 4 .b8 table[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n"
     ".global .align 8 .u64 pointers[2] = {generic(table), table+4};\n.global .b32 open[] = {1, 2, 3};\n"
-    ".global .attribute(.managed) .align 4 .u32 managed;\n.common .global .v4 .f32 c;\n.global .texref image;\n"
+    ".global .attribute(.managed) .align 4 .u32 managed;\n.common .global .v4 .f32 c;\n.global .texref image;\n.global .surfref plane;\n"
     ".visible .func (.param .b32 r, .param .b64 s) helper(.param .align 8 .b8 p[24], .param .b32 "
     "q)\n.noreturn\n{\n\tret;\n}\n"
     ".alias other, helper;\n"
@@ -69,7 +69,7 @@ static void variables_have_space_size_and_alignment(void)
 	} expected[] = {
 		{"dynamic", SPACE_shared, 0, 16}, {"tile", SPACE_shared, 64, 8},     {"unused", SPACE_shared, 72, 8},
 		{"table", SPACE_const, 8, 4},     {"pointers", SPACE_global, 16, 8}, {"open", SPACE_global, 12, 4},
-		{"managed", SPACE_global, 4, 4},  {"c", SPACE_global, 16, 16},       {"image", SPACE_global, 8, 8},
+		{"managed", SPACE_global, 4, 4},  {"c", SPACE_global, 16, 16},       {"image", SPACE_global, 8, 8},  {"plane", SPACE_global, 8, 8},
 	};
 	read_text(whole);
 	CU_ASSERT_EQUAL_FATAL(module->variable_count, GS_ARRAY_LEN(expected));

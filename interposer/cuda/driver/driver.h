@@ -161,20 +161,21 @@ int texture_resource(struct driver_resource *out, uint64_t object);
 int texture_describe(struct driver_texture *out, uint64_t object);
 
 /* references.c */
-struct texture_reference;
+struct module_reference;
 struct reference_setting {
 	enum { REFERENCE_MODE, REFERENCE_FILTER, REFERENCE_FLAGS, REFERENCE_FORMAT } what;
 	unsigned dimension, value; /* of a format: how many channels */
 };
-int reference_find(struct texture_reference **out, struct registered_binary *b, const char *name);
-int reference_set(struct texture_reference *t, struct reference_setting s);
+int reference_find(struct module_reference **out, struct registered_binary *b, const char *name);
+int reference_set(struct module_reference *t, struct reference_setting s);
 /* What was set; of a format, channels get their number as well. Of no array or address, cudaErrorInvalidValue. */
-int reference_get(struct texture_reference *t, struct reference_setting which, int *value, int *channels);
-int reference_get_array(void **array, struct texture_reference *t);
-int reference_get_address(void **address, struct texture_reference *t);
-int reference_array(struct texture_reference *t, void *array);
-int reference_address(size_t *offset, struct texture_reference *t, void *address, size_t bytes);
-int reference_rows(struct texture_reference *t, const struct driver_plane *shape, void *address, size_t pitch);
+int reference_get(struct module_reference *t, struct reference_setting which, int *value, int *channels);
+int reference_get_array(void **array, struct module_reference *t);
+int reference_get_address(void **address, struct module_reference *t);
+int reference_array(struct module_reference *t, void *array);
+int reference_surface(struct module_reference *t, void *array);
+int reference_address(size_t *offset, struct module_reference *t, void *address, size_t bytes);
+int reference_rows(struct module_reference *t, const struct driver_plane *shape, void *address, size_t pitch);
 
 /* virtual_memory.c: addresses first, memory for them later. */
 struct driver_memory_kind {

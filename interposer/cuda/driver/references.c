@@ -1,25 +1,26 @@
-/* Texture references of the driver. What is set may not fit together before all of it is: what is bound changes when it does. */
+/* Texture and surface references of the driver. What is set may not fit together before all of it is: what is bound changes when it does. */
 #include "interposer/cuda/driver/driver.h"
 
+#include "interposer/cuda/memory.h"
 #include "interposer/cuda/textures/references.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-struct texture_reference {
+struct module_reference {
 	void *variable;
-	bool bound;
+	bool bound, surface;
 	int format;
 	unsigned channels;
 	struct driver_resource resource;
 	struct driver_texture texture;
-	struct texture_reference *next;
+	struct module_reference *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all of them */
-static struct texture_reference *references; /* they stay */
+static struct module_reference *references; /* they stay */
 
-int reference_find(struct texture_reference **out, struct registered_binary *b, const char *name)
+int reference_find(struct module_reference **out, struct registered_binary *b, const char *name)
 {
 	enum { CLAMP = 1, FLOATS = 0x20 };
 	void *variable;
@@ -28,11 +29,11 @@ int reference_find(struct texture_reference **out, struct registered_binary *b, 
 	if (error)
 		return error;
 	pthread_mutex_lock(&lock);
-	struct texture_reference *t = references;
+	struct module_reference *t = references;
 	while (t && t->variable != variable)
 		t = t->next;
 	if (!t && (t = calloc(1, sizeof *t))) {
-		*t = (struct texture_reference){.variable = variable, .format = FLOATS, .channels = 1, .texture.modes = {CLAMP, CLAMP, CLAMP}, .next = references};
+		*t = (struct module_reference){.variable = variable, .format = FLOATS, .channels = 1, .texture.modes = {CLAMP, CLAMP, CLAMP}, .next = references};
 		references = t;
 	}
 	pthread_mutex_unlock(&lock);
@@ -41,13 +42,15 @@ int reference_find(struct texture_reference **out, struct registered_binary *b, 
 }
 
 /* With the lock held, and for a handle that is one. */
-static int apply(struct texture_reference *t)
+static int apply(struct module_reference *t)
 {
 	struct driver_resource r = t->resource;
 	struct driver_texture texture = t->texture;
 	uint64_t object;
 	if (!t->bound)
 		return cudaSuccess;
+	if (t->surface)
+		return surface_create(&object, &r) ? cudaErrorInvalidValue : reference_bind(t->variable, object);
 	if (r.kind == API_RESOURCE_LINEAR) {
 		r.of.linear.format = t->format;
 		r.of.linear.channels = t->channels;
@@ -58,19 +61,19 @@ static int apply(struct texture_reference *t)
 }
 
 /* The reference that a handle is of, or NULL. With the lock held. */
-static struct texture_reference *known(struct texture_reference *handle)
+static struct module_reference *known(struct module_reference *handle)
 {
-	struct texture_reference *t = handle ? references : NULL;
+	struct module_reference *t = handle ? references : NULL;
 	while (t && t != handle)
 		t = t->next;
 	return t;
 }
 
 /* Changes the reference that a handle is of, and binds what it has. */
-static int change(struct texture_reference *handle, void (*set)(struct texture_reference *t, const void *to), const void *to)
+static int change(struct module_reference *handle, void (*set)(struct module_reference *t, const void *to), const void *to)
 {
 	pthread_mutex_lock(&lock);
-	struct texture_reference *t = known(handle);
+	struct module_reference *t = known(handle);
 	if (t)
 		set(t, to);
 	int error = t ? apply(t) : cudaErrorInvalidValue;
@@ -78,13 +81,13 @@ static int change(struct texture_reference *handle, void (*set)(struct texture_r
 	return error;
 }
 
-static void set_resource(struct texture_reference *t, const void *to)
+static void set_resource(struct module_reference *t, const void *to)
 {
 	t->resource = *(const struct driver_resource *)to;
 	t->bound = true;
 }
 
-static void set_texture(struct texture_reference *t, const void *to)
+static void set_texture(struct module_reference *t, const void *to)
 {
 	const struct reference_setting *s = to;
 	switch (s->what) {
@@ -98,18 +101,30 @@ static void set_texture(struct texture_reference *t, const void *to)
 	}
 }
 
-int reference_set(struct texture_reference *t, struct reference_setting s)
+int reference_set(struct module_reference *t, struct reference_setting s)
 {
 	return s.what == REFERENCE_MODE && s.dimension > 2 ? cudaErrorInvalidValue : change(t, set_texture, &s);
 }
 
-int reference_array(struct texture_reference *t, void *array)
+int reference_array(struct module_reference *t, void *array)
 {
 	struct driver_resource r = {.kind = API_RESOURCE_ARRAY, .of.array = array};
 	return array ? change(t, set_resource, &r) : cudaErrorInvalidResourceHandle;
 }
 
-int reference_address(size_t *offset, struct texture_reference *t, void *address, size_t bytes)
+static void set_surface(struct module_reference *t, const void *to)
+{
+	set_resource(t, to);
+	t->surface = true;
+}
+
+int reference_surface(struct module_reference *t, void *array)
+{
+	struct driver_resource r = {.kind = API_RESOURCE_ARRAY, .of.array = array};
+	return array_of(array) ? change(t, set_surface, &r) : cudaErrorInvalidResourceHandle;
+}
+
+int reference_address(size_t *offset, struct module_reference *t, void *address, size_t bytes)
 {
 	struct driver_resource r = {.kind = API_RESOURCE_LINEAR};
 	r.of.linear.address = address;
@@ -119,7 +134,7 @@ int reference_address(size_t *offset, struct texture_reference *t, void *address
 	return change(t, set_resource, &r);
 }
 
-int reference_rows(struct texture_reference *t, const struct driver_plane *shape, void *address, size_t pitch)
+int reference_rows(struct module_reference *t, const struct driver_plane *shape, void *address, size_t pitch)
 {
 	struct driver_resource r = {.kind = API_RESOURCE_PITCHED};
 	if (!shape)
@@ -135,7 +150,7 @@ int reference_rows(struct texture_reference *t, const struct driver_plane *shape
 
 /* ---- questions ---- */
 
-static int value_of(const struct texture_reference *t, struct reference_setting which)
+static int value_of(const struct module_reference *t, struct reference_setting which)
 {
 	switch (which.what) {
 	case REFERENCE_MODE: return t->texture.modes[which.dimension];
@@ -145,12 +160,12 @@ static int value_of(const struct texture_reference *t, struct reference_setting 
 	}
 }
 
-int reference_get(struct texture_reference *handle, struct reference_setting which, int *value, int *channels)
+int reference_get(struct module_reference *handle, struct reference_setting which, int *value, int *channels)
 {
 	if (!value || (which.what == REFERENCE_MODE && which.dimension > 2))
 		return cudaErrorInvalidValue;
 	pthread_mutex_lock(&lock);
-	const struct texture_reference *t = known(handle);
+	const struct module_reference *t = known(handle);
 	if (t)
 		*value = value_of(t, which);
 	if (t && channels)
@@ -160,10 +175,10 @@ int reference_get(struct texture_reference *handle, struct reference_setting whi
 }
 
 /* Of a reference that something of one of these kinds is bound to. */
-static int bound_to(struct texture_reference *handle, int first, int second, struct driver_resource *out)
+static int bound_to(struct module_reference *handle, int first, int second, struct driver_resource *out)
 {
 	pthread_mutex_lock(&lock);
-	const struct texture_reference *t = known(handle);
+	const struct module_reference *t = known(handle);
 	bool is = t && t->bound && (t->resource.kind == first || t->resource.kind == second);
 	if (is)
 		*out = t->resource;
@@ -171,7 +186,7 @@ static int bound_to(struct texture_reference *handle, int first, int second, str
 	return is ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-int reference_get_array(void **array, struct texture_reference *t)
+int reference_get_array(void **array, struct module_reference *t)
 {
 	struct driver_resource r;
 	int error = array ? bound_to(t, API_RESOURCE_ARRAY, API_RESOURCE_ARRAY, &r) : cudaErrorInvalidValue;
@@ -180,7 +195,7 @@ int reference_get_array(void **array, struct texture_reference *t)
 	return error;
 }
 
-int reference_get_address(void **address, struct texture_reference *t)
+int reference_get_address(void **address, struct module_reference *t)
 {
 	struct driver_resource r;
 	int error = address ? bound_to(t, API_RESOURCE_LINEAR, API_RESOURCE_PITCHED, &r) : cudaErrorInvalidValue;

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+enum { ARRAY_LAYERED = 1 }; /* a flag of arrays */
+
 /* Kernels see the levels. The other members are for questions. */
 struct texture_object {
 	struct api_resource resource;
@@ -42,7 +44,8 @@ static bool set_array(struct lifted_texture *t, void *array)
 {
 	struct api_channel channel;
 	struct api_extent extent;
-	if (hook_cudaArrayGetInfo(&channel, &extent, NULL, array))
+	unsigned flags;
+	if (hook_cudaArrayGetInfo(&channel, &extent, &flags, array))
 		return false;
 	struct api_pitched memory = array_memory(array_of(array));
 	set_channel(t, &channel);
@@ -52,6 +55,7 @@ static bool set_array(struct lifted_texture *t, void *array)
 	t->width = (uint32_t)extent.width;
 	t->height = at_least_one(extent.height);
 	t->depth = at_least_one(extent.depth);
+	t->layers = flags & ARRAY_LAYERED ? t->depth : 0;
 	return true;
 }
 

@@ -1,4 +1,4 @@
-/* Texture references of the runtime: a struct of the application, which is registered with the name of a variable. */
+/* Texture and surface references of the runtime: a struct of the application, which is registered with the name of a variable. */
 #include "interposer/cuda/textures/references.h"
 
 #include "interposer/cuda/memory.h"
@@ -113,6 +113,31 @@ int hook_cudaGetTextureReference(const struct api_texture_reference **out, const
 	size_t bytes;
 	if (!out || variable_find(symbol, &variable, &bytes))
 		return out ? cudaErrorInvalidTexture : cudaErrorInvalidValue;
+	*out = symbol;
+	return cudaSuccess;
+}
+
+/* ---- surfaces: the struct of the application is a description of a channel, which nothing reads ---- */
+
+int hook_cudaBindSurfaceToArray(const struct api_channel *r, void *array, const struct api_channel *channel)
+{
+	(void)channel;
+	void *variable;
+	size_t bytes;
+	uint64_t object;
+	if (!r || variable_find(r, &variable, &bytes))
+		return cudaErrorInvalidSurface;
+	struct api_resource resource = {.kind = API_RESOURCE_ARRAY, .of.array = array};
+	int error = hook_cudaCreateSurfaceObject(&object, &resource);
+	return error ? error : reference_bind(variable, object);
+}
+
+int hook_cudaGetSurfaceReference(const struct api_channel **out, const struct api_channel *symbol)
+{
+	void *variable;
+	size_t bytes;
+	if (!out || variable_find(symbol, &variable, &bytes))
+		return out ? cudaErrorInvalidSurface : cudaErrorInvalidValue;
 	*out = symbol;
 	return cudaSuccess;
 }

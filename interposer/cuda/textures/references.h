@@ -1,7 +1,7 @@
 /*
- * references: textures that are variables of a module (.texref), as programs of CUDA 11 and before have them.
+ * references: textures and surfaces that are variables of a module (.texref, .surfref), as programs of CUDA 11 and before have them.
  *
- * The variable has the texture object that is bound to it. Kernels that were enqueued before keep what was bound then: binding waits for them.
+ * The variable has the object that is bound to it. Kernels that were enqueued before keep what was bound then: binding waits for them.
  */
 #ifndef GPUSIM_INTERPOSER_CUDA_TEXTURES_REFERENCES_H
 #define GPUSIM_INTERPOSER_CUDA_TEXTURES_REFERENCES_H

@@ -2,6 +2,7 @@
 #include "annotator/count/count.h"
 #include "tests/tests.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,22 @@ static void test_negated(void)
 	                                           "@%p1 add.u32 %gpusim_c1, %gpusim_c1, 1;\n"
 	                                           "@!%p1 bra $L_loop;\n"));
 	counted_free(&t);
+}
+
+/* In a twin, nothing is bound to a texture that is a variable. An object is a parameter like others. */
+static void test_texture_variables(void)
+{
+	static const char begin[] = ".version 7.0\n.target sm_70\n.address_size 64\n.global .surfref image;\n.visible .entry put(.param .u64 put_object)\n{\n"
+				    ".reg .b32 %r<3>;\n.reg .b64 %rd<3>;\nld.param.u64 %rd1, [put_object];\nmov.u32 %r1, %tid.x;\n";
+	static const char *const objects[] = {"image", "%rd1"};
+	for (int counts = 0; counts < 2; counts++) {
+		char text[sizeof begin + 100];
+		struct counted_text t;
+		snprintf(text, sizeof text, "%ssust.b.1d.b32.zero [%s, {%%r1}], {%%r1};\nret;\n}\n", begin, objects[counts]);
+		CU_ASSERT_EQUAL_FATAL(count(text, &t), 0);
+		CU_ASSERT_EQUAL(t.kernels.len, counts ? strlen("put\n") : 0);
+		counted_free(&t);
+	}
 }
 
 /* Two instructions on a line: nothing may be put between them, so the kernel stays as it is. */
@@ -238,6 +255,7 @@ void add_ptx_counts_tests(void)
 	CU_pSuite suite = CU_add_suite("ptx_counts", NULL, NULL);
 	CU_add_test(suite, "a loop", test_loop);
 	CU_add_test(suite, "a negated guard", test_negated);
+	CU_add_test(suite, "textures that are variables", test_texture_variables);
 	CU_add_test(suite, "two instructions on a line", test_not_a_line_each);
 	CU_add_test(suite, "calls", test_calls);
 	CU_add_test(suite, "calls that are not counted", test_other_calls);

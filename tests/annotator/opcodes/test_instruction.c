@@ -116,12 +116,14 @@ static void what_is_not_lifted_is_refused(void)
 		const char *instruction, *message;
 	} cases[] = {
 		{"tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [x, {%f0, %f1}];", "line 14: tex.2d.v4.f32.f32: x is not known"},
-		{"sust.b.2d.b32.trap [s, {%r0, %r1}], {%r2};", "line 14: sust.b.2d.b32.trap: surfaces that are variables are not lifted yet"},
+		{"sust.b.2d.b32.trap [x, {%r0, %r1}], {%r2};", "line 14: sust.b.2d.b32.trap: x is not known"},
 		{"sust.b.2d.v2.b32.trap [%rd0, {%r0, %r1}], {%r2};", "line 14: sust.b.2d.v2.b32.trap: its form is not known"},
 		{"suld.b.2d.b32.trap {%r0}, [%rd0, {%r1}];", "line 14: suld.b.2d.b32.trap: its form is not known"},
 		{"suld.b.cube.b32.trap {%r0}, [%rd0, {%r1}];", "line 14: suld.b.cube.b32.trap: .cube is not known"},
 		{"sust.p.2d.b32.trap [%rd0, {%r0, %r1}], {%r2};",
-		 "line 14: sust.p.2d.b32.trap: textures and surfaces by anything but tex, tld4, suld.b and sust.b are not lifted yet"},
+		 "line 14: sust.p.2d.b32.trap: textures and surfaces by anything but tex, tld4, suld.b, sust.b and queries of sizes are not lifted yet"},
+		{"suq.channel_order.b32 %r0, [%rd0];", "line 14: suq.channel_order.b32: .channel_order is not known"},
+		{"txq.level.width.b32 %r0, [%rd0], %r1;", "line 14: txq.level.width.b32: .level is not known"},
 		{"tld4.r.2d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%rd0, {%r0, %r1}];", "line 14: tld4.r.2d.v4.f32.s32: this kind of texture is not lifted yet"},
 		{"tex.level.cube.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%rd0, {%f0, %f1, %f2, %f3}], %f0;",
 		 "line 14: tex.level.cube.v4.f32.f32: this kind of texture is not lifted yet"},

@@ -4,6 +4,7 @@
  */
 #include "tests/cuda/api/driver.h"
 #include "tests/cuda/api/references.h"
+#include "tests/cuda/api/surfaces.h"
 
 enum { INVALID_VALUE = 1 };
 
@@ -388,6 +389,57 @@ static void references(void)
 	references_tell(image, packed, array, small);
 }
 
+static void *surface_array(int first)
+{
+	float values[SURFACE_ELEMENTS];
+	void *array;
+	for (int i = 0; i < SURFACE_ELEMENTS; i++)
+		values[i] = surface_value(i, first);
+	GOOD(CU(cuArray3DCreate_v2, void **, const struct array_shape *)(&array, &(struct array_shape){SURFACE_WIDTH, SURFACE_HEIGHT, 0, FLOATS, 1, 2}));
+	fill_array(array, values, SURFACE_WIDTH, SURFACE_HEIGHT);
+	return array;
+}
+
+static void pull(void *module, void *array, int first)
+{
+	void *f;
+	address out;
+	float values[SURFACE_ELEMENTS];
+	unsigned sizes[SURFACE_ELEMENTS];
+	GOOD(CU(cuMemAlloc_v2, address *, size_t)(&out, sizeof sizes));
+	GOOD(CU(cuModuleGetFunction, void **, void *, const char *)(&f, module, "pull"));
+	GOOD(((launch *)function("cuLaunchKernel"))(f, 1, 1, 1, SURFACE_ELEMENTS, 1, 1, 0, NULL, (void *[]){&out}, NULL));
+	GOOD(CU(cuMemcpyDtoH_v2, void *, address, size_t)(sizes, out, sizeof sizes));
+	struct copy3d box = {{.kind = 3, .array = array}, {.kind = 1, .host = values, .pitch = 32, .height = SURFACE_HEIGHT}, 32, SURFACE_HEIGHT, 1};
+	GOOD(CU(cuMemcpy3D_v2, const void *)(&box));
+	for (int i = 0; i < SURFACE_ELEMENTS; i++) {
+		EXPECT(values[i] == surface_pulled(i, first), 1);
+		EXPECT(sizes[i], SURFACE_SIZES);
+	}
+}
+
+/* Surfaces that are variables. */
+static void surface_references(void)
+{
+	enum { INVALID_HANDLE = 400, NOT_FOUND = 500 };
+	void *module, *from, *to, *found, *arrays[] = {surface_array(1), surface_array(2), surface_array(0)};
+	GOOD(CU(cuModuleLoadData, void **, const void *)(&module, surfaces_ptx));
+	EXPECT(CU(cuModuleGetSurfRef, void **, void *, const char *)(&from, module, "nobody"), NOT_FOUND);
+	GOOD(CU(cuModuleGetSurfRef, void **, void *, const char *)(&from, module, "from"));
+	GOOD(CU(cuModuleGetSurfRef, void **, void *, const char *)(&to, module, "to"));
+	EXPECT(CU(cuSurfRefGetArray, void **, void *)(&found, from), INVALID_VALUE);
+	GOOD(CU(cuSurfRefSetArray, void *, void *, unsigned)(to, arrays[2], 0));
+	for (int i = 0; i < 2; i++) {
+		GOOD(CU(cuSurfRefSetArray, void *, void *, unsigned)(from, arrays[i], 0));
+		pull(module, arrays[2], i + 1);
+	}
+	GOOD(CU(cuSurfRefGetArray, void **, void *)(&found, from));
+	EXPECT(found == arrays[1], 1);
+	EXPECT(CU(cuSurfRefSetArray, void *, void *, unsigned)(from, NULL, 0), INVALID_HANDLE);
+	EXPECT(CU(cuSurfRefSetArray, void *, void *, unsigned)(from, arrays[0], 1), INVALID_VALUE);
+	pull(module, arrays[2], 2);
+}
+
 /* Copies of bytes of an array's row, and what it says of itself. */
 static void rows_of_arrays(void)
 {
@@ -440,5 +492,6 @@ int main(void)
 	samples();
 	rows_of_arrays();
 	references();
+	surface_references();
 	return verdict();
 }

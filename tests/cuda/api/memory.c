@@ -204,6 +204,7 @@ static void test_pools(void)
 {
 	void *pool;
 	const void *surface;
+	enum { invalid_surface = 37 };
 	uint64_t threshold = 12345, kept = 0;
 	enum { RELEASE_THRESHOLD = 4 };
 	EXPECT(cudaDeviceGetDefaultMemPool(&pool, 0), 0);
@@ -211,7 +212,7 @@ static void test_pools(void)
 	EXPECT(cudaMemPoolGetAttribute(pool, RELEASE_THRESHOLD, &kept), 0);
 	EXPECT(kept, threshold);
 	EXPECT(cudaMemPoolGetAttribute(&kept, RELEASE_THRESHOLD, &kept), invalid_value);
-	EXPECT(cudaGetSurfaceReference(&surface, NULL), not_supported);
+	EXPECT(cudaGetSurfaceReference(&surface, NULL), invalid_surface);
 }
 
 int main(void)

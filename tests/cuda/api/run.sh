@@ -84,10 +84,9 @@ driver_peers() {
 		[ "$(jq -c '[.timeline.commands[] | select(.kind == "peer") | .size_bytes]' "$work/peers.json")" = '[65536,65536,2048]' ]
 }
 check "copies between devices by the driver" driver_peers
-texture_references() {
-	$cc -o "$work/references" "$root/tests/cuda/api/references.c" && LD_PRELOAD=$build/libgpusim.so passes "$work/references"
-}
-check "texture references of the runtime" texture_references
+registered() { $cc -o "$work/$1" "$root/tests/cuda/api/$1.c" && LD_PRELOAD=$build/libgpusim.so passes "$work/$1"; }
+check "texture references of the runtime" registered references
+check "surface references of the runtime" registered surfaces
 nvrtc=$(ls "$cuda"/lib64/libnvrtc.so.[0-9]* "$cuda"/lib/libnvrtc.so.[0-9]* 2>/dev/null | head -1)
 compiles_itself() { $cc -o "$work/nvrtc" "$root/tests/cuda/api/nvrtc.c" -ldl && LD_LIBRARY_PATH=$build/cuda/driver passes "$work/nvrtc" "$nvrtc"; }
 if [ -n "$nvrtc" ]; then check "a kernel that NVRTC compiles" compiles_itself; else skip "a kernel that NVRTC compiles: there is no NVRTC"; fi
