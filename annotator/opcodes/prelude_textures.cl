@@ -1,6 +1,6 @@
 /* Textures, as CUDA's programming guide defines their filters and modes. A texture is a struct lifted_texture (runtime/format/lifted.h). */
 struct gs_texture {
-	ulong address, pitch, slice;
+	ulong address, pitch, slice, curve;
 	uint width, height, depth, channels, bits, kind, modes[3], filters, normalised, scaled;
 	float border[4];
 	uint linear, levels, level_filters;
@@ -33,8 +33,10 @@ GS_INLINE uint gs_texture_channel(__global struct gs_texture *t, ulong a, uint c
 	}
 	return *(__global gs_m32 *)(a + 4 * c);
 }
-GS_INLINE float gs_texture_real(__global struct gs_texture *t, uint raw)
+GS_INLINE float gs_texture_real(__global struct gs_texture *t, uint raw, uint c)
 {
+	if (t->curve && c < 3u)
+		return ((__global const float *)t->curve)[raw];
 	if (t->kind == 2u)
 		return t->bits == 16u ? gs_f32_of_f16((ushort)raw) : as_float(raw);
 	float most = (float)((1u << (t->bits - (t->kind == 0u))) - 1u);
@@ -62,7 +64,7 @@ static void gs_texel(__global struct gs_texture *t, uint dimensions, uint layere
 			out[c] = t->linear ? 0u : real ? as_uint(t->border[c]) : (uint)t->border[c];
 		else if (c < t->channels) {
 			uint raw = gs_texture_channel(t, a, c);
-			out[c] = real && (t->scaled || t->kind == 2u) ? as_uint(gs_texture_real(t, raw)) : raw;
+			out[c] = real && (t->scaled || t->kind == 2u) ? as_uint(gs_texture_real(t, raw, c)) : raw;
 		}
 	}
 }

@@ -111,6 +111,13 @@ struct api_texture {
 	int no_trilinear;
 };
 
+/* Of a texture: how it looks at its array. The driver has the same struct; reserved words follow. */
+struct api_view {
+	int format;
+	size_t width, height, depth;
+	unsigned first_level, last_level, first_layer, last_layer;
+};
+
 /* textureReference of CUDA 11 and before; reserved words follow. */
 struct api_texture_reference {
 	int normalised, filter, modes[3];

@@ -124,6 +124,7 @@ struct lifted_heap {
 /* A texture: what an object of the program is the address of. Kernel text has the same struct (prelude_textures.cl). */
 struct lifted_texture {
 	uint64_t address, pitch, slice;      /* of the elements; bytes from row to row, and from slice or layer to the next */
+	uint64_t curve;                      /* address of 256 floats: what bytes of the first three channels are read as; 0: there is none */
 	uint32_t width, height, depth;       /* elements, rows, slices or layers; 1 where there is no such dimension */
 	uint32_t channels, bits, kind;       /* of an element; of a channel; 0 signed, 1 unsigned, 2 real */
 	uint32_t modes[3];                   /* of coordinates outside: 0 wrap, 1 clamp, 2 mirror, 3 border */

@@ -154,7 +154,7 @@ struct driver_texture { /* reserved words follow */
 	int level_filter;
 	float level_bias, least_level, most_level, border[4];
 };
-int texture_create(uint64_t *out, const struct driver_resource *r, const struct driver_texture *t, const void *view);
+int texture_create(uint64_t *out, const struct driver_resource *r, const struct driver_texture *t, const struct api_view *view);
 int surface_create(uint64_t *out, const struct driver_resource *r);
 /* What an object was made with. */
 int texture_resource(struct driver_resource *out, uint64_t object);

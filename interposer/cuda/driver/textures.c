@@ -1,6 +1,8 @@
 /* Texture and surface objects of the driver: the runtime's, with its structs filled in. */
 #include "interposer/cuda/driver/driver.h"
 
+#include "interposer/cuda/textures/views.h"
+
 enum { READS_INTEGERS = 1, NORMALISED = 2, SRGB = 0x10, NO_TRILINEAR = 0x20 }; /* flags of a texture */
 
 static bool resource_of(const struct driver_resource *r, struct api_resource *out)
@@ -25,24 +27,38 @@ static bool resource_of(const struct driver_resource *r, struct api_resource *ou
 	}
 }
 
+static bool channel_read(const struct api_resource *r, const struct api_view *view, struct api_channel *out)
+{
+	void *array = r->of.array;
+	if (view && view_channel(view, out))
+		return true;
+	if (r->kind == API_RESOURCE_LINEAR || r->kind == API_RESOURCE_PITCHED) {
+		*out = r->of.linear.channel; /* at the same place in both */
+		return true;
+	}
+	if (r->kind == API_RESOURCE_MIPMAPS && hook_cudaGetMipmappedArrayLevel(&array, r->of.array, 0))
+		return false;
+	return !hook_cudaGetChannelDesc(out, array);
+}
+
 /* Whether its elements are integers. */
-static bool has_integers(const struct api_resource *r, int *bits)
+static bool has_integers(const struct api_resource *r, const struct api_view *view, int *bits)
 {
 	enum { REALS = 2 };
-	struct api_channel c = r->of.linear.channel;
-	bool known = r->kind != API_RESOURCE_ARRAY || !hook_cudaGetChannelDesc(&c, r->of.array);
+	struct api_channel c = {0};
+	bool known = channel_read(r, view, &c);
 	*bits = c.x;
 	return known && c.kind != REALS;
 }
 
 /* Integers are read as reals if the flag is not set. Those of 32 bits cannot be, and reals are reals. */
-static int read_mode(const struct api_resource *r, unsigned flags)
+static int read_mode(const struct api_resource *r, const struct api_view *view, unsigned flags)
 {
 	int bits;
-	return has_integers(r, &bits) && bits < 32 && !(flags & READS_INTEGERS);
+	return has_integers(r, view, &bits) && bits < 32 && !(flags & READS_INTEGERS);
 }
 
-int texture_create(uint64_t *out, const struct driver_resource *r, const struct driver_texture *t, const void *view)
+int texture_create(uint64_t *out, const struct driver_resource *r, const struct driver_texture *t, const struct api_view *view)
 {
 	struct api_resource resource;
 	if (!t || !resource_of(r, &resource))
@@ -50,7 +66,7 @@ int texture_create(uint64_t *out, const struct driver_resource *r, const struct 
 	struct api_texture texture = {
 		.modes = {t->modes[0], t->modes[1], t->modes[2]},
 		.filter = t->filter,
-		.read_mode = read_mode(&resource, t->flags),
+		.read_mode = read_mode(&resource, view, t->flags),
 		.srgb = (t->flags & SRGB) != 0,
 		.border = {t->border[0], t->border[1], t->border[2], t->border[3]},
 		.normalised = (t->flags & NORMALISED) != 0,
@@ -100,12 +116,14 @@ int texture_describe(struct driver_texture *out, uint64_t object)
 {
 	struct api_texture t;
 	struct api_resource r;
+	struct api_view view;
 	int bits, error = out ? hook_cudaGetTextureObjectTextureDesc(&t, object) : cudaErrorInvalidValue;
 	if (!error)
 		error = hook_cudaGetTextureObjectResourceDesc(&r, object);
 	if (error)
 		return error;
-	bool integers = !t.read_mode && has_integers(&r, &bits);
+	bool viewed = !hook_cudaGetTextureObjectResourceViewDesc(&view, object);
+	bool integers = !t.read_mode && has_integers(&r, viewed ? &view : NULL, &bits);
 	*out = (struct driver_texture){
 		.modes = {t.modes[0], t.modes[1], t.modes[2]},
 		.filter = t.filter,

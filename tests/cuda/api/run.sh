@@ -87,6 +87,7 @@ check "copies between devices by the driver" driver_peers
 registered() { $cc -o "$work/$1" "$root/tests/cuda/api/$1.c" && LD_PRELOAD=$build/libgpusim.so passes "$work/$1"; }
 check "texture references of the runtime" registered references
 check "surface references of the runtime" registered surfaces
+check "views of arrays by textures of the runtime" registered views
 nvrtc=$(ls "$cuda"/lib64/libnvrtc.so.[0-9]* "$cuda"/lib/libnvrtc.so.[0-9]* 2>/dev/null | head -1)
 compiles_itself() { $cc -o "$work/nvrtc" "$root/tests/cuda/api/nvrtc.c" -ldl && LD_LIBRARY_PATH=$build/cuda/driver passes "$work/nvrtc" "$nvrtc"; }
 if [ -n "$nvrtc" ]; then check "a kernel that NVRTC compiles" compiles_itself; else skip "a kernel that NVRTC compiles: there is no NVRTC"; fi
