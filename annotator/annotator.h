@@ -144,6 +144,7 @@ struct kernel_entry {
 	size_t computed_count;
 	bool summed;       /* there are too many columns to store: each work-item adds them to those of its group; no flags */
 	bool has_barrier;  /* itself, or a function that it calls */
+	bool one_way;      /* it has a barrier, and all work-items of a group are known to go the same way through it */
 	unsigned hazards;  /* enum kernel_hazard (runtime/format/facts.h) */
 	unsigned char *kinds; /* enum argument_kind of each argument */
 };

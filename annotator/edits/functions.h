@@ -19,6 +19,7 @@ struct function {
 	unsigned guid; /* identifies its probes */
 	bool kernel, called;
 	bool has_barrier;   /* itself, or a function that it calls */
+	bool one_way;       /* a kernel with a barrier that calls none of these functions: all work-items of a group go the same way through it */
 	bool passes_locals; /* calls a kernel with __local variables, or a function that does */
 	uint64_t local_bytes, locals_at; /* size of its __local variables; if it is called, where they lie (locals.c) */
 	bool takes_box;     /* calls a box function (box_calls.h), or a function that does; kernels always take the box */

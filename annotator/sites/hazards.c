@@ -6,6 +6,7 @@
 
 #include "annotator/edits/functions.h"
 #include "annotator/sites/grouping.h"
+#include "annotator/sites/one_way.h"
 #include "annotator/source/cursors.h"
 #include "annotator/source/scan.h"
 #include "annotator/source/types.h"
@@ -491,6 +492,7 @@ static enum CXChildVisitResult visit_declaration(CXCursor cursor, CXCursor paren
 		f->hazards |= facts_of_arguments(cursor);
 	if (f->has_barrier && has_divided_barriers(pass->a, cursor, &f->divisions))
 		f->hazards |= HAZARD_BARRIERS;
+	f->one_way = f->kernel && f->has_barrier && !f->callee_count && goes_one_way(pass->a, cursor);
 	if (may_wait(pass->a, f, cursor))
 		f->hazards |= HAZARD_WAITS;
 	return CXChildVisit_Continue;
@@ -533,6 +535,8 @@ void find_hazards(struct annotation *a)
 	}
 	for (size_t i = 0; i < a->kernel_count; i++)
 		for (size_t j = 0; j < a->function_count; j++)
-			if (a->functions[j]->name == a->kernels[i].name)
+			if (a->functions[j]->name == a->kernels[i].name) {
 				a->kernels[i].hazards = pass.everywhere | hazards_of(a, a->functions[j]);
+				a->kernels[i].one_way = a->functions[j]->one_way;
+			}
 }

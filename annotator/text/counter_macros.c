@@ -13,6 +13,10 @@
  * yet. Neither way is the place where both meet, so POCL takes no block after it as executed by all. Once the compiler knows the
  * local size, it removes one way, and nothing is left of the division. Without it, 2 of 4,000 random kernels are miscounted
  * (tests/generate/run.sh BUILD 10 1162, and 1182).
+ *
+ * But POCL then runs no loop for all work-items side by side: phases of kernels/shapes (long) took ten times as long as without counters. So
+ * the entry does not divide where all work-items of a group go the same way through the kernel (sites/one_way.c): each block is then executed
+ * by all of them or by none, as POCL takes it to be.
  */
 #include "annotator/text/counter_macros.h"
 

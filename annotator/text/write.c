@@ -159,11 +159,17 @@ static void write_counter(struct text_writer *w, unsigned block)
 		gs_buf_printf(w->out, "__gpusim_n->%s%u", b->bound == BOUND_NONE ? "all" : "part", block);
 }
 
+/* counter_macros.c says why. Traced text has conditions of its own: whether a work-item is recorded. */
+static bool is_divided(const struct text_writer *w, const struct kernel_entry *k)
+{
+	return k && k->has_barrier && w->form == MARK_COUNT_PLAIN && (w->traced || !k->one_way);
+}
+
 /* The entry of a kernel. In the item layout it declares the counters. The entry itself needs no counter. */
 static void write_kernel_begin(struct text_writer *w, const struct edit *e)
 {
 	const struct kernel_entry *k = kernel_of_entry(w->a, e->block);
-	gs_buf_puts(w->out, k && k->has_barrier && w->form == MARK_COUNT_PLAIN ? "__gpusim_begin_divided;" : "__gpusim_begin;");
+	gs_buf_puts(w->out, is_divided(w, k) ? "__gpusim_begin_divided;" : "__gpusim_begin;");
 	if (e->function->passes_locals)
 		write_room_for_locals(w->a, w->out);
 	if (w->traced)

@@ -112,6 +112,53 @@ static void barriers_off_the_straight_way_are_told(void)
 	check(modern, GS_ARRAY_LEN(modern), "-cl-std=CL2.0", HAZARD_BARRIERS);
 }
 
+static void check_way(const char *text, bool expected)
+{
+	const struct kernel_entry *k;
+	struct annotation *a = parse(text, "-cl-std=CL1.2", &k);
+	CU_ASSERT(k && k->one_way == expected);
+	if (!k || k->one_way != expected)
+		fprintf(stderr, "\n%s: %s\n", expected ? "goes several ways" : "goes one way", text);
+	annotation_free(a);
+}
+
+static void kernels_that_go_one_way_are_told(void)
+{
+	static const char *const one[] = {
+		K BARRIER "}",
+		K BARRIER " for (int s = 0; s < n / 4; s++) p[s] = 1; }",
+		K BARRIER " uint l = get_local_size(0), v = get_global_id(0); for (uint s = l; s; s >>= 1) v += p[v + s]; p[0] = v; }",
+		K BARRIER " int m; m = n * 2; while (m-- > sizeof(int)) { if (get_group_id(0) == m) return; if (n) break; } }",
+		K BARRIER " do p[n > 3 && n < 9 ? 1 : 2]++; while (--n); }",
+		K BARRIER " for (int i = 0; i < n; i++) for (int j = i; j < 9; j++) switch (j) { case 1: p[0] = i; } }",
+		K BARRIER " int x = 3; __global int *q = p + x; for (;;) { p[x] = 1; break; } }",
+	};
+	static const char *const several[] = {
+		K "for (int s = 0; s < n; s++) p[s] = 1; }", /* it has no barrier, and needs not be known */
+		K BARRIER " if (get_local_id(0)) p[0] = 1; }",
+		K BARRIER " int id = get_global_id(0); for (int s = id; s < n; s++) p[s] = 1; }",
+		K BARRIER " for (int s = 0; s < p[n]; s++) p[s] = 1; }",
+		K BARRIER " int m = n; for (int s = 0; s < m; s++) m = p[s]; }",
+		K BARRIER " int m = n, k = n; for (int s = 0; s < m; s++) { m = k; k += p[s]; } }", /* by way of another variable */
+		K BARRIER " int m = n, *q = &m; q[0] = p[1]; while (m--) p[m] = 1; }",
+		K BARRIER " int m = n; vstore2((int2)(p[0], 1), 0, &(m)); if (m) p[0] = 1; }",
+		K BARRIER " __local int m; m = n; while (m) p[m] = 1; }",
+		K BARRIER " volatile int m = n; while (m) p[m] = 1; }",
+		K BARRIER " int a[2] = {n, p[n]}; if (a[0]) p[0] = 1; }",
+		K BARRIER " p[0] = n && p[1] && p[2]; }",
+		K BARRIER " p[0] = p[1] ? 1 : 2; }",
+		K BARRIER " p[0] = p[1] ?: 2; }",
+		K BARRIER " again: if (n--) goto again; }",
+		"int f(int n) { return n; } " K BARRIER " p[0] = f(n); }",
+		"__constant int c[2] = {1, 2}; " K BARRIER " if (c[get_local_id(0)] == 1) p[0] = 1; }",
+		"int get_group_id(int n) { return get_local_id(n); } " K BARRIER " if (get_group_id(0)) p[0] = 1; }",
+	};
+	for (size_t i = 0; i < GS_ARRAY_LEN(one); i++)
+		check_way(one[i], true);
+	for (size_t i = 0; i < GS_ARRAY_LEN(several); i++)
+		check_way(several[i], false);
+}
+
 /* A barrier in a kernel that is not this one, and that this one does not call, has no effect on it. */
 #define IF_BARRIER "if (n > 1) {" BARRIER "}"
 
@@ -350,6 +397,7 @@ void add_hazards_tests(void)
 {
 	CU_pSuite s = CU_add_suite("hazards", NULL, NULL);
 	CU_add_test(s, "barriers off the straight way are told", barriers_off_the_straight_way_are_told);
+	CU_add_test(s, "kernels that go one way are told", kernels_that_go_one_way_are_told);
 	CU_add_test(s, "kernels that may wait for other groups are told", kernels_that_may_wait_for_other_groups_are_told);
 	CU_add_test(s, "many conditions with barriers explode", many_conditions_with_barriers_explode);
 	CU_add_test(s, "hazards are those of what a kernel calls", hazards_are_those_of_what_a_kernel_calls);
