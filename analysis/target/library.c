@@ -7,7 +7,8 @@
  * of a structure.
  *
  * Builtins that neither the table nor libclc has stay calls. They lose clang's attribute `convergent`, which would prevent
- * unrolling of the loops around them. Builtins that exchange values between work-items keep it.
+ * unrolling of the loops around them. Builtins that exchange values between work-items keep it. libclc's functions call LLVM's
+ * own (llvm.fabs, llvm.fma, llvm.floor) with that attribute, too. These calls lose it, unless the function itself has it.
  */
 #include "analysis/builtins/builtins.h"
 #include "analysis/target/internal.h"
@@ -209,13 +210,25 @@ static bool exchanges_values(const char *name)
 	return false;
 }
 
+static unsigned convergence(void)
+{
+	return LLVMGetEnumAttributeKindForName("convergent", strlen("convergent"));
+}
+
 static void forget_convergence(LLVMValueRef function)
 {
-	unsigned convergent = LLVMGetEnumAttributeKindForName("convergent", strlen("convergent"));
+	unsigned convergent = convergence();
 	LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, convergent);
 	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use))
 		if (LLVMIsACallInst(LLVMGetUser(use)))
 			LLVMRemoveCallSiteEnumAttribute(LLVMGetUser(use), LLVMAttributeFunctionIndex, convergent);
+}
+
+/* LLVM's own functions say themselves whether they are convergent: barriers are, llvm.fabs is not. */
+static bool is_plain_intrinsic(LLVMValueRef function)
+{
+	return LLVMGetIntrinsicID(function) &&
+	       !LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, convergence());
 }
 
 /* Whether a function comes from libclc. clang makes these functions internal. A program's own function of the same name is
@@ -292,6 +305,8 @@ void target_library(LLVMModuleRef module, const struct target_arch *arch, bool r
 		struct math m;
 		const char *symbol = LLVMGetValueName2(f, &length);
 		next = LLVMGetNextFunction(f);
+		if (is_plain_intrinsic(f))
+			forget_convergence(f);
 		if (!target_mangled_name(symbol, name, sizeof name))
 			continue;
 		if (arch->vendor && is_of_library(f) && describe(&m, f, name, relaxed))

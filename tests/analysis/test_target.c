@@ -293,6 +293,17 @@ static void only_exchanges_hold_loops_together(void)
 	                1);
 }
 
+/* libclc's functions call LLVM's own as if these exchanged values. A loop of unknown length becomes four copies, and one for what
+ * is left. */
+static void functions_of_llvm_do_not_hold_loops_together(void)
+{
+	static const char arch[] = "sm_90:vendor:sass";
+	static const char fabs[] = "__kernel void k(__global float *p, int n) { for (int i = 0; i < n; i++) p[i] = fabs(p[i]); }\n";
+	static const char floor[] = "__kernel void k(__global float *p, int n) { for (int i = 0; i < n; i++) p[i] = floor(p[i]); }\n";
+	CU_ASSERT_EQUAL(count(fabs, "", arch, "abs.f32"), 5);
+	CU_ASSERT_EQUAL(count(floor, "", arch, "cvt.rmi"), 5);
+}
+
 static void programs_may_need_the_whole_header(void)
 {
 	/* Only the header declares it; clang's own list does not. */
@@ -403,6 +414,7 @@ void add_target_tests(void)
 	TEST(atomics_of_64_bits_and_of_opencl_2);
 	TEST(what_has_no_code_stays_a_call);
 	TEST(only_exchanges_hold_loops_together);
+	TEST(functions_of_llvm_do_not_hold_loops_together);
 	TEST(programs_may_need_the_whole_header);
 	TEST(pragmas_of_loops_are_followed);
 	TEST(lines_are_the_users);
