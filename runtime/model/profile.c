@@ -14,6 +14,23 @@ size_t launch_columns(const struct launch_record *l)
 	return l->artifact->counts_by_item ? l->facts->column_count : l->artifact->block_count;
 }
 
+static size_t at_most(uint64_t wanted, uint64_t room)
+{
+	uint64_t n = wanted > room ? room : wanted;
+	return n ? (size_t)n : 1;
+}
+
+void launch_share_room(struct launch_record *l, uint64_t groups, uint64_t items, uint64_t room)
+{
+	size_t words = l->facts->words;
+	if (!l->artifact->counts_by_item || l->facts->summed) {
+		l->slots = at_most(groups, room / (launch_columns(l) + 1));
+		return;
+	}
+	l->slots = at_most(groups, words ? room / 2 : room);
+	l->places = words ? at_most(items, l->slots < room ? (room - l->slots) * 2 / words : 0) : 0;
+}
+
 /* Some group may have no place. */
 static bool lacks_places(const struct launch_record *l)
 {
@@ -325,13 +342,23 @@ double profile_longest(struct launch_result *r, const struct launch_trace *group
 	return longest;
 }
 
-/* A group that has places, for one that has none: in the same column of the grid where whole rows have, and not in its first row, which is
- * a border. */
+/* Which of the first planes or rows, of which `whole` have places, is like the one with this number: the first for the last, because both are
+ * borders. */
+static uint64_t alike(uint64_t number, uint64_t all, uint64_t whole)
+{
+	return number + 1 == all ? 0 : 1 + (number - 1) % (whole - 1);
+}
+
+/* A group that has places, for one that has none: at the same place of such a plane, or row. */
 static uint64_t group_with_places(const struct lane_reader *r, uint64_t group)
 {
-	uint64_t row = r->groups[0], counted = r->launch->places / (r->local[0] * r->local[1] * r->local[2]), rows = counted / row;
-	if (rows > 1 && group >= row)
-		return group % row + row * (1 + (group / row - 1) % (rows - 1));
+	const uint64_t units[] = {r->groups[0] * r->groups[1], r->groups[0]};
+	uint64_t counted = r->launch->places / (r->local[0] * r->local[1] * r->local[2]);
+	for (size_t u = 0; u < GS_ARRAY_LEN(units); u++) {
+		uint64_t unit = units[u], whole = counted / unit;
+		if (whole > 1 && group >= unit)
+			return group % unit + unit * alike(group / unit, units[0] * r->groups[2] / unit, whole);
+	}
 	return counted ? group % counted : 0;
 }
 

@@ -5,6 +5,8 @@
 #include "runtime/model/launch_record.h"
 
 size_t launch_columns(const struct launch_record *l); /* where groups have sums: how many */
+/* Gives so many groups slots, and work-items places, in so many words of 64 bits: slots at most half of them, places what they leave. */
+void launch_share_room(struct launch_record *l, uint64_t groups, uint64_t items, uint64_t room);
 size_t launch_words(const struct launch_record *l);   /* of its counter buffer */
 size_t scratch_words(const struct launch_record *l);  /* of a buffer for counts that nobody looks at */
 /* Whether the numbers of a launch that was read from a file fit its counters, and one another. */

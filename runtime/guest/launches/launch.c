@@ -85,29 +85,16 @@ static uint64_t upper_group_count(const struct launch *l)
 	return !l->record.local[0] && groups > MOST_OF_UNKNOWN ? MOST_OF_UNKNOWN : groups;
 }
 
-static size_t at_most(uint64_t wanted, uint64_t room)
-{
-	uint64_t n = wanted > room ? room : wanted;
-	return n ? (size_t)n : 1;
-}
-
 /*
  * Gives a slot to every group and a place to every work-item, if that fits so many bytes. Otherwise groups share slots and may lose counts, or only
  * the first work-items are counted.
  */
 static void choose_size(struct launch *l, uint64_t bytes)
 {
-	const struct artifact *a = l->record.artifact;
-	uint64_t room = bytes / sizeof(uint64_t), items = 1;
-	if (!a->counts_by_item || l->record.facts->summed) {
-		l->record.slots = at_most(upper_group_count(l), room / (launch_columns(&l->record) + 1));
-		return;
-	}
+	uint64_t items = 1;
 	for (int d = 0; d < 3; d++)
 		items *= l->record.global[d];
-	size_t words = l->record.facts->words;
-	l->record.slots = at_most(upper_group_count(l), words ? room / 2 : room);
-	l->record.places = words ? at_most(items, (room - room / 2) * 2 / words) : 0;
+	launch_share_room(&l->record, upper_group_count(l), items, bytes / sizeof(uint64_t));
 }
 
 const char no_room_for_counters[] = "there was no room for its counters (GPUSIM_COUNTER_MEMORY)";

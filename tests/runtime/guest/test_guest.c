@@ -570,6 +570,52 @@ static void groups_without_places_have_room_to_store(void)
 	CU_ASSERT_EQUAL(launch_words(&l), COUNTER_HEADER_WORDS + 2 + 1);
 }
 
+/* 2 groups of 20 work-items with 3 words of 32 bits each. In 100 words of 64 bits, 98 are left for places: 65 of them, and all 40 have one. In 20
+ * words, 18 are left: 12 places. 50 groups have slots in half of 20 words, and 10 are left: 6 places. */
+static void places_have_what_slots_leave(void)
+{
+	struct artifact_kernel k = {.words = 3};
+	struct artifact a = {.counts_by_item = true};
+	struct launch_record l = {.artifact = &a, .facts = &k};
+	launch_share_room(&l, 2, 40, 100);
+	CU_ASSERT(l.slots == 2 && l.places == 40);
+	launch_share_room(&l, 2, 40, 20);
+	CU_ASSERT(l.slots == 2 && l.places == 12);
+	launch_share_room(&l, 50, 40, 20);
+	CU_ASSERT(l.slots == 10 && l.places == 6);
+	launch_share_room(&l, 50, 40, 1);
+	CU_ASSERT(l.slots == 1 && l.places == 1);
+}
+
+/*
+ * 2 x 3 x 5 groups of one work-item, of which `places` have counters: their number. With 14 or 18 places, 2 or 3 planes of 6 have some. Group 23 is
+ * the last of plane 3, and so is group 11 of plane 1; planes 1 and 2 take turns, and plane 3 is like 1. Group 29 is the last of the last plane, a
+ * border, as is group 5 of the first one. With 7 places, 3 rows of 2 have some: group 23 is in column 1 of row 11, and rows 1 and 2 take turns, so
+ * that 11 is like 1; group 29 is in the last row, and like group 1.
+ */
+static void groups_without_places_are_like_those_at_the_same_place(void)
+{
+	enum { ITEMS = COUNTER_HEADER_WORDS + 1 + 1, MOST = 18 };
+	static const uint32_t places[] = {14, 18, 7}, expected[][2] = {{11, 5}, {11, 5}, {3, 1}};
+	for (size_t n = 0; n < GS_ARRAY_LEN(places); n++) {
+		uint64_t words[ITEMS + MOST / 2 + COUNTER_SPARE / 2] = {0}, counts[2] = {0};
+		unsigned column = 1;
+		struct artifact_kernel k = {.columns = &column, .column_count = 1, .words = 1, .entry_block = -1};
+		struct artifact a = {.block_count = 2, .counts_by_item = true};
+		struct launch_record l = {.artifact = &a, .facts = &k, .counters = words, .slots = 1, .places = places[n], .global = {2, 3, 5}, .local = {1, 1, 1}};
+		struct launch_result r = {.launch = &l, .counts = counts};
+		uint32_t row[2];
+		for (uint32_t i = 0; i < places[n]; i++)
+			((uint32_t *)(words + ITEMS))[i] = i;
+		profile_fill(&r);
+		CU_ASSERT(r.flags >> FLAG_items_not_counted & 1);
+		r.profile.lanes.gather(r.profile.lanes.ctx, 23, 0, row);
+		CU_ASSERT_EQUAL(row[0], expected[n][0]);
+		r.profile.lanes.gather(r.profile.lanes.ctx, 29, 0, row);
+		CU_ASSERT_EQUAL(row[0], expected[n][1]);
+	}
+}
+
 static void failure_becomes_the_reason(void)
 {
 	struct gs_pack p = {0};
@@ -611,6 +657,8 @@ void add_guest_tests(void)
 	}
 	CU_add_test(s, "a missing program is told", missing_program_is_told);
 	CU_add_test(s, "groups without places have room to store", groups_without_places_have_room_to_store);
+	CU_add_test(s, "places have what slots leave", places_have_what_slots_leave);
+	CU_add_test(s, "groups without places are like those at the same place", groups_without_places_are_like_those_at_the_same_place);
 	CU_add_test(s, "a result of gpusim-cc is read", result_is_read);
 	CU_add_test(s, "a result of gpusim-cc is read", layout_columns_and_formulas_are_read);
 	CU_add_test(s, "a result has to say what each kernel and its arguments are", hazards_and_kinds_of_arguments_are_read);
