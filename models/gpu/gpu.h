@@ -158,6 +158,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(BYTES, const_bytes, "bytes", 0, 1 << 24, GPU_DEFAULT("64Ki"), "constant cache of an SM")                     \
 	X(COUNT, const_ways, "ways", 1, 65536, GPU_DEFAULT("8"), "its associativity")                                  \
 	X(REAL, const_miss_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "constant that is not cached; 0: as l2_latency") \
+	X(COUNT, const_mshrs, "lines", 0, 65536, GPU_DEFAULT("0"), "of constants that an SM waits for at once; the next one holds up the load/store unit; 0: any") \
 	X(FLAG, const_kept, "", 0, 1, GPU_DEFAULT("0"), "it keeps parameters from one launch to the next; 0: every launch begins without") \
 	X(COUNT, icache_cold_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"),                                            \
 	  "first touch of a line of instructions; 0: icache_miss_cycles")                                              \

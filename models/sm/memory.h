@@ -339,6 +339,22 @@ static void queue_parts(struct ov_sm *sm, const struct ov_flight *f, const struc
 		plan_step(sm, o->parts[o->part_head].ready);
 }
 
+/* When a line is there that is asked for now, or, if all entries are taken, when the first of them is free. */
+static uint64_t ask_for_constant(struct ov_sm *sm, uint64_t miss)
+{
+	struct ov_memory *o = sm->memory;
+	uint32_t count = gpu_of(sm)->const_mshrs;
+	uint64_t *first = o->constant_entries;
+	if (!count)
+		return sm->now + miss;
+	for (uint32_t i = 1; i < count; i++)
+		if (o->constant_entries[i] < *first)
+			first = &o->constant_entries[i];
+	o->constants_taken = max_u64(sm->now, *first);
+	*first = o->constants_taken + miss;
+	return *first;
+}
+
 /* What misses of constants add. */
 static uint64_t constant_cycles(struct ov_sm *sm, const struct memory_part *first, uint32_t count)
 {
@@ -362,10 +378,10 @@ static uint64_t constant_cycles(struct ov_sm *sm, const struct memory_part *firs
 		if (line == MEMORY_NONE || miss <= 0)
 			continue;
 		tags_replace(t, set, line, address);
-		uint64_t there = sm->now + (uint64_t)miss;
+		uint64_t there = ask_for_constant(sm, (uint64_t)miss);
 		tags_line(t, line)->valid = (uint32_t)(there >> 32);
 		tags_line(t, line)->dirty = (uint32_t)there;
-		wait = (uint64_t)miss;
+		wait = max_u64(wait, there - sm->now);
 	}
 	return wait;
 }

@@ -85,8 +85,10 @@ static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_fl
 	occupy_unit(sm, u, held);
 	if (__builtin_expect(sm->m->marks != NULL, 0))
 		ov_operands_read(sm, f->slot, f->op);
-	if (ov_has_memory(sm) && ov_memory_takes(sm, f, accesses))
+	if (ov_has_memory(sm) && ov_memory_takes(sm, f, accesses)) { /* lines of constants that cannot be asked for yet hold it up */
+		u->free_at = max_u64(u->free_at, sm->memory->constants_taken * OV_FRACTION);
 		return;
+	}
 	if (op->class == CODE_atomic && sm->m->gpu->atomics_stop_warp)
 		ov_schedule(sm, done > sm->now + 1 ? done - 1 : done, OV_ATOMIC_BACK, f->slot, f->op);
 	/* Data from beyond L1 comes access by access, and each is a write of the register's bank. */

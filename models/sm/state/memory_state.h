@@ -35,6 +35,8 @@ struct ov_memory {
 	uint32_t index; /* of the SM */
 	struct l1_cache *l1;
 	struct tag_store constants, lines; /* lines: of instructions */
+	uint64_t *constant_entries; /* when each of const_mshrs is free again */
+	uint64_t constants_taken;   /* when the last line that had to wait for one of them is asked for */
 	struct ov_access *accesses;
 	struct pool access_pool;
 	struct ov_part *parts; /* a ring, of a power of two */

@@ -253,6 +253,7 @@ static void constants(struct from *f)
 	if (!c.none) {
 		from_put(f, "const_bytes", c.sets * c.line * c.ways, CONFIG_CONST, "sets * line * ways");
 		from_put(f, "const_ways", c.ways, CONFIG_CONST, "%s", "");
+		from_put(f, "const_mshrs", c.mshrs, CONFIG_CONST, "%s", "");
 	}
 	if (perfect) {
 		from_put(f, "const_miss_cycles", pipeline - 3, CONFIG_PERFECT_CONST, "%s", "");

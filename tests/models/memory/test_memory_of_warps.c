@@ -5,16 +5,14 @@
 
 enum { PARTS = 64 };
 
-/* One warp with this code and so many accesses, which have the given parts. */
-static void run_parts(struct scene *s, const struct memory_part *parts, uint32_t count, const struct memory_range *warm, size_t ranges)
+/* One warp with this code and so many accesses. Access n has the parts from first[n] to those of the next. */
+static void run_requests(struct scene *s, const struct memory_part *parts, const uint32_t *first, uint32_t count, const struct memory_range *warm,
+                         size_t ranges)
 {
-	uint32_t first[PARTS + 1], zero = 0;
+	uint32_t zero = 0;
 	uint16_t accesses[PARTS];
-	for (uint32_t i = 0; i < count; i++) {
-		first[i] = i;
-		accesses[i] = 1;
-	}
-	first[count] = count;
+	for (uint32_t i = 0; i < count; i++)
+		accesses[i] = (uint16_t)(first[i + 1] - first[i]);
 	scene_exit(s);
 	struct path_requests requests = {first, parts};
 	struct warp_path path = {.blocks = &zero, .block_count = 1, .accesses = accesses, .access_count = count, .requests = &requests};
@@ -23,6 +21,15 @@ static void run_parts(struct scene *s, const struct memory_part *parts, uint32_t
 	s->options.hierarchy = true;
 	s->issue_count = 0;
 	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing, NULL), 0);
+}
+
+/* The same with a part for each access. */
+static void run_parts(struct scene *s, const struct memory_part *parts, uint32_t count, const struct memory_range *warm, size_t ranges)
+{
+	uint32_t first[PARTS + 1];
+	for (uint32_t i = 0; i <= count; i++)
+		first[i] = i;
+	run_requests(s, parts, first, count, warm, ranges);
 }
 
 /* An access and a user of its value, again and again. Number n goes to addresses[n]. A load is of a line, an atomic of one lane. */
@@ -215,6 +222,37 @@ static void a_larger_l2_is_not_slower(void)
 	CU_ASSERT_TRUE(s.timing.memory.l2_hit > 0.7);
 }
 
+/*
+ * Five lines of constants, each of which takes 97 cycles more than one that is there. With two entries, two are asked for at once, two 97 cycles
+ * later and the last 194 later. So long it holds up the load after it, which waits 5 cycles otherwise: one for each line.
+ */
+static void constants_wait_for_entries(void)
+{
+	static const char *const entries[] = {"0", "2"};
+	static const uint32_t waits[] = {97, 3 * 97}, held[] = {5, 2 * 97}, first[] = {0, 5, 6};
+	struct memory_part parts[6] = {{0}};
+	double load[2];
+	for (uint32_t i = 0; i < 5; i++)
+		parts[i] = (struct memory_part){.address = 64 * i, .sectors = 3, .bytes = 64};
+	parts[5] = (struct memory_part){.address = 1 << 20, .sectors = 15, .bytes = 128};
+	for (int i = 0; i < 2; i++) {
+		static struct scene s;
+		char overrides[96];
+		snprintf(overrides, sizeof overrides, "icache_line_instructions=0,const_miss_cycles=100,const_mshrs=%s", entries[i]);
+		scene_start(&s, "gtx480", overrides);
+		build_memory(&s.code, CODE_load, SPACE_const, "2 <- 1");
+		build_memory(&s.code, CODE_load, SPACE_global, "3 <- 1");
+		build(&s.code, CODE_move, "4 <- 3");
+		build(&s.code, CODE_move, "5 <- 2");
+		run_requests(&s, parts, first, 2, NULL, 0);
+		load[i] = (double)s.issues[2].cycle - (double)s.issues[1].cycle - held[i];
+		CU_ASSERT_EQUAL(s.issues[i ? 2 : 3].instruction, i ? 2 : 3);
+		if (i == 1)
+			CU_ASSERT_TRUE(s.issues[3].cycle >= s.issues[0].cycle + s.gpu.const_latency + waits[i]);
+	}
+	CU_ASSERT_EQUAL(load[0], load[1]);
+}
+
 static void without_requests_memory_is_perfect(void)
 {
 	static struct scene s;
@@ -240,5 +278,6 @@ void add_memory_of_warps_tests(void)
 	CU_ADD_TEST(s, groups_make_room_when_their_stores_have_left);
 	CU_ADD_TEST(s, sectors_on_their_way_are_hits);
 	CU_ADD_TEST(s, a_larger_l2_is_not_slower);
+	CU_ADD_TEST(s, constants_wait_for_entries);
 	CU_ADD_TEST(s, without_requests_memory_is_perfect);
 }
