@@ -168,6 +168,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(BYTES, icnt_flit_bytes, "bytes", 1, 65536, GPU_DEFAULT("40"), "unit of the interconnect")                    \
 	X(BYTES, icnt_header_bytes, "bytes", 0, 65536, GPU_DEFAULT("8"), "of a packet, beside its data")               \
 	X(FLAG, icnt_in_order, "", 0, 1, GPU_DEFAULT("0"), "a packet whose way is taken holds up those behind it")     \
+	X(REAL, icnt_speedup, "", 0, 64, GPU_DEFAULT("0"),                                                             \
+	  "times as fast as its ports that a crossbar moves flits, if icnt_in_order; a packet takes it for one flit more; 0: as long as a port") \
 	X(COUNT, icnt_queue_flits, "flits", 1, 1 << 20, GPU_DEFAULT("256"), "that may wait at a port")                 \
 	X(REAL, icnt_sm_flits, "flits/cycle", 0.01, 1024, GPU_DEFAULT("2"), "each way between an SM and the interconnect") \
 	X(REAL, icnt_slice_flits, "flits/cycle", 0.01, 1024, GPU_DEFAULT("2"), "each way between it and a slice of L2") \

@@ -1,13 +1,13 @@
 /*
  * One direction of the interconnect: a crossbar from ports to ports.
  *
- *   a packet passes when its input and its output are both free, and takes both for its flits
- *   in order: an input's packets pass one after the other, and one whose output is taken holds up those after it, so that
- *   random traffic gets about 60% through (Karol et al., "Input versus output queueing on a space-division packet switch",
- *   1987); of inputs that could pass at the same time, the one that waited longest for its turn goes first
- *   else: packets queue at the outputs
+ *   a packet passes when its input is free, takes it for its flits, and queues at its output
+ *   of inputs that could pass at the same time, the one that waited longest for its turn goes first
+ * Where packets keep their order, a crossbar does it all (models/memory/crossbar.c).
  */
 #include "models/memory/network.h"
+
+#include "models/memory/crossbar.h"
 #include "models/util/minmax.h"
 
 #include <errno.h>
@@ -24,26 +24,28 @@ struct turn {
 };
 enum { INPUT_BITS = 16 };
 struct network {
+	struct crossbar *crossbar; /* NULL: packets need not keep their order */
 	const struct memory_requests *requests;
 	struct input *inputs;
 	struct turn *turns; /* a heap, of inputs that have packets */
 	uint32_t turn_count;
 	uint64_t *outputs; /* when they are free */
 	uint64_t turn;
-	bool back, in_order;
+	bool back;
 };
 
-struct network *network_new(const struct memory_requests *requests, uint32_t sms, uint32_t slices, bool back, bool in_order)
+struct network *network_new(const struct memory_requests *requests, uint32_t sms, uint32_t slices, bool back, const struct crossbar_timing *in_order)
 {
 	uint32_t inputs = back ? slices : sms, outputs = back ? sms : slices;
 	struct network *n = calloc(1, sizeof *n);
 	if (!n)
 		return NULL;
-	*n = (struct network){.requests = requests, .back = back, .in_order = in_order};
+	*n = (struct network){.requests = requests, .back = back};
+	n->crossbar = in_order ? crossbar_new(requests, inputs, outputs, back, in_order) : NULL;
 	n->inputs = calloc(inputs, sizeof *n->inputs);
 	n->outputs = calloc(outputs, sizeof *n->outputs);
 	n->turns = calloc(inputs + 1, sizeof *n->turns);
-	if (!n->inputs || !n->outputs || !n->turns) {
+	if (!n->inputs || !n->outputs || !n->turns || (in_order && !n->crossbar)) {
 		network_free(n);
 		return NULL;
 	}
@@ -58,6 +60,7 @@ void network_free(struct network *n)
 {
 	if (!n)
 		return;
+	crossbar_free(n->crossbar);
 	free(n->inputs);
 	free(n->outputs);
 	free(n->turns);
@@ -76,9 +79,7 @@ static struct input *input_of(const struct network *n, const struct turn *t)
 
 static uint64_t start_of(const struct network *n, const struct input *in)
 {
-	const struct memory_request *r = &n->requests->all[in->head];
-	uint64_t time = max_u64(r->time, in->free);
-	return n->in_order ? max_u64(time, n->outputs[output_of(n, r)]) : time;
+	return max_u64(n->requests->all[in->head].time, in->free);
 }
 
 /* Which of two inputs passes first. Without a branch, which could not be predicted. */
@@ -112,20 +113,6 @@ static void queue_input(struct network *n, const struct input *in)
 	n->turns[at] = turn;
 }
 
-/* The input whose first packet passes first, with when; NULL: none does until then. What is in the heap may have become
- * later since, never earlier. */
-static struct input *first_input(struct network *n, uint64_t until, uint64_t *time)
-{
-	while (n->turn_count && n->turns[0].start <= until) {
-		struct input *in = input_of(n, &n->turns[0]);
-		*time = n->in_order ? start_of(n, in) : n->turns[0].start;
-		if (*time == n->turns[0].start)
-			return in;
-		sift_down(n, (struct turn){*time, n->turns[0].order});
-	}
-	return NULL;
-}
-
 /* The first input has sent its packet. */
 static void requeue_first(struct network *n, const struct input *in)
 {
@@ -141,6 +128,10 @@ static void requeue_first(struct network *n, const struct input *in)
 
 void network_push(struct network *n, uint32_t request)
 {
+	if (n->crossbar) {
+		crossbar_push(n->crossbar, request);
+		return;
+	}
 	struct memory_request *all = n->requests->all, *r = &all[request];
 	struct input *in = &n->inputs[n->back ? r->slice : r->sm];
 	bool first = in->tail == MEMORY_NONE;
@@ -157,25 +148,37 @@ void network_push(struct network *n, uint32_t request)
 
 uint64_t network_waiting(const struct network *n, uint32_t input)
 {
-	return n->inputs[input].waiting;
+	return n->crossbar ? crossbar_waiting(n->crossbar, input) : n->inputs[input].waiting;
+}
+
+/* The first input's packet passes. Returns its request; *start: when it begins to leave. */
+static uint32_t pass_first(struct network *n, uint64_t *start)
+{
+	struct input *in = input_of(n, &n->turns[0]);
+	uint32_t request = in->head;
+	const struct memory_request *r = &n->requests->all[request];
+	uint64_t time = n->turns[0].start, *output = &n->outputs[output_of(n, r)];
+	in->head = r->next;
+	if (in->head == MEMORY_NONE)
+		in->tail = MEMORY_NONE;
+	in->free = time + r->ticks;
+	in->order = ++n->turn << INPUT_BITS | (uint64_t)(in - n->inputs);
+	in->waiting -= r->ticks;
+	*start = max_u64(time, *output);
+	*output = *start + r->ticks;
+	requeue_first(n, in);
+	return request;
 }
 
 void network_advance(struct network *n, uint64_t until, network_fn *on_packet, void *ctx)
 {
-	uint64_t time;
-	struct input *in;
-	while ((in = first_input(n, until, &time))) {
-		uint32_t request = in->head;
-		const struct memory_request *r = &n->requests->all[request];
-		in->head = r->next;
-		if (in->head == MEMORY_NONE)
-			in->tail = MEMORY_NONE;
-		in->free = time + r->ticks;
-		in->order = ++n->turn << INPUT_BITS | (uint64_t)(in - n->inputs);
-		in->waiting -= r->ticks;
-		uint64_t *output = &n->outputs[output_of(n, r)], start = max_u64(time, *output);
-		*output = start + r->ticks;
-		requeue_first(n, in);
+	uint64_t start;
+	if (n->crossbar) {
+		crossbar_advance(n->crossbar, until, on_packet, ctx);
+		return;
+	}
+	while (n->turn_count && n->turns[0].start <= until) {
+		uint32_t request = pass_first(n, &start);
 		on_packet(ctx, request, start);
 	}
 }

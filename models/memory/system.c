@@ -14,6 +14,7 @@
  */
 #include "models/memory/system.h"
 
+#include "models/memory/crossbar.h"
 #include "models/memory/far.h"
 #include "models/memory/network.h"
 #include "models/memory/slice.h"
@@ -192,8 +193,10 @@ struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double cap
 	uint32_t channels = m->config.map.channels;
 	m->from_sm = calloc(sms, sizeof *m->from_sm);
 	uint32_t slices = channels * m->config.map.slices;
-	m->requests = network_new(&m->flying, sms, slices, false, gpu->icnt_in_order);
-	m->answers = network_new(&m->flying, sms, slices, true, gpu->icnt_in_order);
+	const struct crossbar_timing there = {m->flit_ticks_slice, (uint64_t)(gpu->icnt_queue_flits * m->flit_ticks_slice), gpu->icnt_speedup};
+	const struct crossbar_timing back = {m->flit_ticks_sm, (uint64_t)(gpu->icnt_queue_flits * m->flit_ticks_sm), gpu->icnt_speedup};
+	m->requests = network_new(&m->flying, sms, slices, false, gpu->icnt_in_order ? &there : NULL);
+	m->answers = network_new(&m->flying, sms, slices, true, gpu->icnt_in_order ? &back : NULL);
 	m->flying.pool = (struct pool)POOL_EMPTY;
 	m->answered = calloc(slices, sizeof *m->answered);
 	m->replies = calloc(sms, sizeof *m->replies);
@@ -366,6 +369,7 @@ static void queue_request(struct memory_system *m, uint32_t n)
 	r->set = partition_set(m->partitions[at.channel], at.slice, at.local);
 	r->slice = (uint16_t)(at.channel * m->config.map.slices + at.slice);
 	r->ticks = slice_ticks(m, r);
+	r->left = 1;
 	r->far = m->copies.any && r->kind == MEMORY_READ && is_elsewhere(m, r->address, r->sm) && far_lines_copy(&m->copies, m->gpu, r);
 	network_push(m->requests, n);
 }
@@ -480,10 +484,11 @@ static void queue_answer(struct memory_system *m, uint32_t n)
 {
 	struct memory_request *r = &m->flying.all[n];
 	/* Sector by sector; acknowledgements of writes have a header only. */
-	uint32_t count = r->asked * flits(m->gpu, r->kind == MEMORY_WRITE ? 0 : MEMORY_SECTOR);
-	r->ticks = (uint32_t)(count * m->flit_ticks_sm);
+	uint32_t count = flits(m->gpu, r->kind == MEMORY_WRITE ? 0 : MEMORY_SECTOR);
+	r->left = m->gpu->icnt_in_order ? r->asked : 1;
+	r->ticks = (uint32_t)(count * m->flit_ticks_sm) * (r->asked / r->left);
 	/* Its first flits have come while the slice was at the last. */
-	uint64_t ahead = r->ticks - m->flit_ticks_sm;
+	uint64_t ahead = r->ticks * r->left - m->flit_ticks_sm;
 	r->time = r->time > ahead ? r->time - ahead : 0;
 	r->time = r->time > m->advanced ? r->time : m->advanced;
 	network_push(m->answers, n);

@@ -100,10 +100,10 @@ quirks() {
 	mkdir -p quirks && printf '%s\n' '<<<<<<< HEAD' '-gpgpu_n_clusters 3' '=======' '-gpgpu_n_clusters 4 -gpgpu_n_cores_per_cluster 1' '>>>>>>> other' \
 		'-network_mode 1' '-inter_config_file net.icnt' '-gpgpu_simple_dram_model 1' '-gpgpu_n_mem 10' '-gpgpu_clock_domains 500:500:500:1000' '-dram_latency 50' \
 		'-gpgpu_l1_latency 20' '-ptx_opcode_initiation_sfu 0' '-gpgpu_l2_rop_latency 100' >quirks/gpgpusim.config
-	printf '// a network\nflit_size   = 36;\n' >quirks/net.icnt
-	"$gpusim" gpu-from quirks >quirks.gpu && has ./quirks.gpu name quirks sm_count 4 icnt_flit_bytes 36 dram_gbps 320 dram_open_ns 0 l2_latency 149 dram_latency 199 sfu_initiation 1 &&
+	printf '// a network\nflit_size   = 36;\ninternal_speedup  = 1.5;\n' >quirks/net.icnt
+	"$gpusim" gpu-from quirks >quirks.gpu && has ./quirks.gpu name quirks sm_count 4 icnt_flit_bytes 36 icnt_speedup 1.5 dram_gbps 320 dram_open_ns 0 l2_latency 149 dram_latency 199 sfu_initiation 1 &&
 		grep -qx '# not taken: =======  (line 3): left by a merge' quirks.gpu && rm quirks/net.icnt && "$gpusim" gpu-from quirks >quirks.gpu &&
-		has ./quirks.gpu icnt_flit_bytes 32 && grep -q '^# not taken: -inter_config_file net.icnt (line 7): there is no such file' quirks.gpu
+		has ./quirks.gpu icnt_flit_bytes 32 icnt_speedup 2 && grep -q '^# not taken: -inter_config_file net.icnt (line 7): there is no such file' quirks.gpu
 }
 
 # refuses TEXT MESSAGE: one line that says where, and no description.

@@ -29,8 +29,8 @@ static const struct {
 	{"gtx480_pm_1sm", "gtx480", "sm_count=1", "1 SM, 2 schedulers", false, 0, 0},
 	{"gtx480_pm_15sm_1sched", "gtx480", "schedulers_per_sm=1", "15 SMs, 1 scheduler", false, 0, 0},
 	{"gtx480_pm_15sm_2sched", "gtx480", "", "15 SMs, 2 schedulers", false, 0, 0},
-	{"gtx480_full", "gtx480", "", "GTX 480, its memory", true, 5, 15},
-	{"qv100_full", "qv100", "", "QV100, its memory", true, 5, 25},
+	{"gtx480_full", "gtx480", "", "GTX 480, its memory", true, 3, 15},
+	{"qv100_full", "qv100", "", "QV100, its memory", true, 3, 15},
 };
 
 struct table {

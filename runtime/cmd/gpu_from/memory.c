@@ -102,30 +102,45 @@ static void shared(struct from *f)
 		from_put(f, "coalesce_bytes", 0, CONFIG_WARP_PARTS, "the whole warp at once");
 }
 
-/* Booksim has a file of its own, with lines "name = value;". Returns its flit_size, or 0. */
-static double booksim_flit(struct from *f)
+/* Booksim has a file of its own, with lines "name = value;". Returns that value, or 0. */
+static double booksim_value(struct from *f, const char *wanted)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], word[64];
 	struct gs_buf text = {0};
-	unsigned bytes = 0;
+	double value = 0, found;
 	const char *name = f->at[CONFIG_NETWORK_FILE] ? f->entries[f->at[CONFIG_NETWORK_FILE] - 1].value : "";
 	if (!*name || strchr(name, '/') || from_number(f, CONFIG_NETWORK) != 1 || snprintf(path, sizeof path, "%s%s", f->folder, name) >= (int)sizeof path)
 		return 0;
 	if (!gs_read_regular_file(path, &text, NULL) && text.data)
-		for (const char *line = text.data; line && !bytes; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-			if (sscanf(line, " flit_size = %5u", &bytes) == 1)
-				from_text(f, CONFIG_NETWORK_FILE);
+		for (const char *line = text.data; line && !(value > 0); line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+			if (sscanf(line, " %63[a-z_] = %9lf", word, &found) == 2 && !strcmp(word, wanted) && found > 0)
+				value = found;
+	if (value > 0)
+		from_text(f, CONFIG_NETWORK_FILE);
 	gs_buf_free(&text);
-	return bytes;
+	return value;
+}
+
+/* How fast the crossbar itself is: Booksim's moves flits in steps of its own, in the files that come with GPGPU-Sim two in a cycle. */
+static void network_speed(struct from *f)
+{
+	double speedup = booksim_value(f, "internal_speedup");
+	if (from_number(f, CONFIG_NETWORK) == 2)
+		from_put(f, "icnt_speedup", 0, CONFIG_NETWORK, "2: a packet is a flit, and takes a cycle");
+	else if (speedup > 0)
+		from_put(f, "icnt_speedup", fmin(speedup, 64), CONFIG_NETWORK_FILE, "its internal_speedup");
+	else
+		from_put(f, "icnt_speedup", 2, CONFIG_NETWORK, "1: internal_speedup of the files that come with the simulator");
 }
 
 static void network(struct from *f)
 {
-	double interconnect = clock_ratio(f, 1), cores = from_number(f, CONFIG_CORES), flit = booksim_flit(f);
+	double interconnect = clock_ratio(f, 1), cores = from_number(f, CONFIG_CORES), flit = booksim_value(f, "flit_size");
 	if (flit > 0)
 		from_put(f, "icnt_flit_bytes", flit, CONFIG_NETWORK_FILE, "its flit_size");
 	else
 		from_put(f, "icnt_flit_bytes", from_number(f, CONFIG_FLIT), CONFIG_FLIT, "%s", "");
+	network_speed(f);
 	from_put(f, "icnt_sm_flits", cores > 1 ? interconnect / cores : interconnect, CONFIG_CLOCKS, "one of its cycles, of %.0f SMs", cores);
 	from_put(f, "icnt_slice_flits", interconnect, CONFIG_CLOCKS, "one of its cycles");
 }
