@@ -268,7 +268,7 @@ static void constants(struct from *f)
 	if (!c.none) {
 		from_put(f, "const_bytes", c.sets * c.line * c.ways, CONFIG_CONST, "sets * line * ways");
 		from_put(f, "const_ways", c.ways, CONFIG_CONST, "%s", "");
-		from_put(f, "const_mshrs", c.mshrs, CONFIG_CONST, "%s", "");
+		from_put(f, "const_mshrs", perfect ? 0 : c.mshrs, CONFIG_CONST, "%s", perfect ? "none misses" : "");
 	}
 	if (perfect) {
 		from_put(f, "const_miss_cycles", pipeline - 3, CONFIG_PERFECT_CONST, "%s", "");
