@@ -184,7 +184,7 @@ static void write_constants(const struct lifted *l, struct gs_buf *out)
 		const char *name;
 		unsigned value;
 	} values[] = {{"GS_COUNTER_HEADER", COUNTER_HEADER_WORDS}, {"GS_COUNTER_BITS", COUNTER_SIZE_BITS},
-	              {"GS_LIFTED_TRAP", LIFTED_TRAP},             {"GS_LIFTED_ASSERT", LIFTED_ASSERT},
+	              {"GS_LIFTED_MISALIGNED", LIFTED_MISALIGNED}, {"GS_LIFTED_TRAP", LIFTED_TRAP},             {"GS_LIFTED_ASSERT", LIFTED_ASSERT},
 	              {"GS_LIFTED_STACK", LIFTED_STACK},           {"GS_LIFTED_DEADLOCK", LIFTED_DEADLOCK},
 	              {"GS_LIFTED_BAD_TARGET", LIFTED_BAD_TARGET}, {"GS_LIFTED_ELSEWHERE", LIFTED_ELSEWHERE},
 	              {"GS_MOST_SPINS", 1000},                     {"GS_MOST_LOOKS", 16},

@@ -43,6 +43,7 @@ struct kernel_writer {
 	struct gs_error *err;
 	const struct planned_function *f; /* the function that is being written */
 	bool in_lanes;                    /* registers are scalars of the lane */
+	bool checks;                      /* text of the item notes low bits of addresses */
 	bool in_first;                    /* registers are those of the first lane of a row, before a loop of straight.c */
 	struct straight_access {
 		bool straight;

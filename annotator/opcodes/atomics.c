@@ -57,6 +57,7 @@ void opcode_write_atom(struct opcode_work *w)
 	opcode_put(w, "{ ulong gs_a = ");
 	opcode_put_address(w, &w->i->operands[at], w->i->space);
 	opcode_put(w, ";\n");
+	opcode_put_check(w);
 	struct opcode_type t = opcode_type_of(type);
 	for (uint32_t e = 0; e < elements; e++) {
 		if (atom)

@@ -157,6 +157,16 @@ int lift_address(const struct lift_scope *s, const struct ptx_instruction *i, st
 	return w.rc;
 }
 
+uint32_t lift_low_bits(const struct ptx_instruction *i)
+{
+	enum { MOST = 16 }; /* shared and local memory begin at a multiple of that */
+	bool known = begins(i->opcode, "ld") || begins(i->opcode, "st") || begins(i->opcode, "atom") || begins(i->opcode, "red");
+	bool space = i->space == SPACE_global || i->space == SPACE_shared || i->space == SPACE_local || i->space == SPACE_generic;
+	const struct ptx_operand *o = known && space ? address_of(i) : NULL;
+	uint32_t bytes = i->bytes < MOST ? i->bytes : MOST;
+	return o && o->reg >= 0 && bytes && !(bytes & (bytes - 1)) ? bytes - 1 : 0;
+}
+
 int lift_value(const struct lift_scope *s, const struct ptx_operand *o, const char *type, struct gs_buf *out, struct gs_error *err)
 {
 	struct ptx_instruction none = {.opcode = type};

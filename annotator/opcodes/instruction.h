@@ -53,6 +53,7 @@ struct lift_scope {
 	bool straight;
 	uint32_t first;
 	int64_t stride; /* a multiple of the bytes of its elements */
+	bool checks;    /* the text may note low bits of addresses (lift_low_bits) in the uint `bad` */
 };
 
 enum lift_kind {
@@ -70,6 +71,9 @@ int lift_statement(const struct lift_scope *s, const struct ptx_instruction *i, 
 /* Of an instruction that accesses memory: an expression of type ulong, the address in lane l: of the process in global, const, param and
  * generic space; an offset in shared and local. */
 int lift_address(const struct lift_scope *s, const struct ptx_instruction *i, struct gs_buf *out, struct gs_error *err);
+/* The low bits that the address of a load, a store or an atomic operation must not have, such as 15 for 16 bytes; 0: there are none, or no register
+ * has the address. */
+uint32_t lift_low_bits(const struct ptx_instruction *i);
 /* The value of an operand as a C expression of the type that holds a PTX type ("u32", "f64", "pred"). For the structure: guards, branch
  * indices, and what calls pass. */
 int lift_value(const struct lift_scope *s, const struct ptx_operand *o, const char *type, struct gs_buf *out, struct gs_error *err);

@@ -96,6 +96,13 @@ static bool check_access(struct opcode_work *w, uint32_t elements, uint32_t oper
 	return !w->rc;
 }
 
+void opcode_put_check(struct opcode_work *w)
+{
+	uint32_t bits = w->scope->checks ? lift_low_bits(w->i) : 0;
+	if (bits)
+		opcode_put(w, "bad |= (uint)gs_a & %uu;\n", bits);
+}
+
 /* Begins a block in which put_access() knows the address. */
 static void open_access(struct opcode_work *w, const struct ptx_operand *address)
 {
@@ -105,6 +112,7 @@ static void open_access(struct opcode_work *w, const struct ptx_operand *address
 	opcode_put(w, "ulong gs_a = ");
 	opcode_put_address(w, address, w->i->space);
 	opcode_put(w, ";\n");
+	opcode_put_check(w);
 }
 
 static void put_access(struct opcode_work *w, uint32_t bits, uint32_t offset, bool ordered)

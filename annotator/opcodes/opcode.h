@@ -85,6 +85,8 @@ const char *opcode_special(const char *name, struct opcode_type *type);
 void opcode_put_symbol(struct opcode_work *w, const char *name, int64_t offset);
 /* The address that an operand names, as a ulong of the process. */
 void opcode_put_address(struct opcode_work *w, const struct ptx_operand *o, uint8_t space);
+/* Notes low bits of the address gs_a, where the structure wants that. */
+void opcode_put_check(struct opcode_work *w);
 /* The same as lift_address() promises it. */
 void opcode_put_place(struct opcode_work *w, const struct ptx_operand *o, uint8_t space);
 /* Loads from, and the place of, an address in the variable gs_a: the element number n of this type. */

@@ -88,6 +88,14 @@ registered() { $cc -o "$work/$1" "$root/tests/cuda/api/$1.c" && LD_PRELOAD=$buil
 check "texture references of the runtime" registered references
 check "surface references of the runtime" registered surfaces
 check "views of arrays by textures of the runtime" registered views
+# 716: cudaErrorMisalignedAddress, in the text that traces.
+$cc -o "$work/misaligned" "$root/tests/cuda/misaligned.c"
+misaligned() { # KERNEL ERROR
+	[ "$(LD_PRELOAD=$build/libgpusim.so "$work/misaligned" "$1" 2>"$work/err")" = "$2 $2" ] || return 1
+	[ "$2" = 0 ] || grep -q "kernel $1 accessed memory at an address that is no multiple" "$work/err"
+}
+for name in aligned bytes off; do check "accesses that are not misaligned: $name" misaligned $name 0; done
+for name in rows wide one same atomic tile some; do check "accesses that are misaligned: $name" misaligned $name 716; done
 nvrtc=$(ls "$cuda"/lib64/libnvrtc.so.[0-9]* "$cuda"/lib/libnvrtc.so.[0-9]* 2>/dev/null | head -1)
 compiles_itself() { $cc -o "$work/nvrtc" "$root/tests/cuda/api/nvrtc.c" -ldl && LD_LIBRARY_PATH=$build/cuda/driver passes "$work/nvrtc" "$nvrtc"; }
 if [ -n "$nvrtc" ]; then check "a kernel that NVRTC compiles" compiles_itself; else skip "a kernel that NVRTC compiles: there is no NVRTC"; fi
