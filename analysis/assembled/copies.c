@@ -18,6 +18,8 @@ struct copy_finder {
 	uint32_t *one;     /* the same, of those that are one for one */
 	uint32_t *least;   /* by instruction of the PTX: the least that a piece has of it; 0: no piece has any */
 	uint32_t *ratios;  /* by number of copies: how many instructions say so */
+	uint32_t classes[CODE_CLASS_COUNT]; /* those of the class that are one for one */
+	bool *touched; /* by block of the PTX: the block of the machine code has some of it */
 	uint32_t *distinct, *inside; /* by block of the machine code: instructions of the PTX's loop that it has some of; those of its own that come from there */
 };
 
@@ -33,26 +35,60 @@ static bool is_in(const struct assembled_kernel *k, int32_t origin, uint32_t loo
 	return origin >= 0 && k->code->blocks[k->block_of[origin]].loop == (int32_t)loop;
 }
 
+/* An instruction of a block that is one of the PTX's as well. Returns how many copies it says that there are. */
+static uint32_t count_one(struct copy_finder *f, int32_t origin, uint8_t class)
+{
+	uint32_t of = ++f->one[origin];
+	if (assembled_is_access(class))
+		return of;
+	f->classes[class]++;
+	return 0;
+}
+
+/* Tables of lines give a product of one copy to another copy's, so that one instruction may seem to have a copy more. All of a class together say how many
+ * there are. */
+static uint32_t most_of_classes(const struct copy_finder *f, uint32_t loop, uint32_t most)
+{
+	const struct assembled_kernel *k = f->k;
+	uint32_t there[CODE_CLASS_COUNT] = {0};
+	for (uint32_t o = 0; o < k->code->code_count; o++)
+		there[k->code->code[o].class] += is_in(k, (int32_t)o, loop) && f->touched[k->block_of[o]];
+	for (uint32_t class = 0; class < CODE_CLASS_COUNT; class++) {
+		uint32_t mean = there[class] ? (2 * f->classes[class] + there[class]) / (2 * there[class]) : 0;
+		most = mean > most ? mean : most;
+	}
+	return most;
+}
+
+static void clear_counts(struct copy_finder *f, uint32_t block)
+{
+	memset(f->count, 0, f->k->code->code_count * sizeof *f->count);
+	memset(f->one, 0, f->k->code->code_count * sizeof *f->one);
+	memset(f->touched, 0, f->k->code->block_count * sizeof *f->touched);
+	memset(f->classes, 0, sizeof f->classes);
+	f->distinct[block] = f->inside[block] = 0;
+}
+
 /* Counts what a block has of a loop. Returns the most copies of an instruction that is one for one. */
 static uint32_t count_block(struct copy_finder *f, uint32_t block, uint32_t loop)
 {
 	const struct assembled_kernel *k = f->k;
 	const struct assembled_block *s = &k->blocks[block];
 	uint32_t most = 0;
-	memset(f->count, 0, k->code->code_count * sizeof *f->count);
-	memset(f->one, 0, k->code->code_count * sizeof *f->one);
-	f->distinct[block] = f->inside[block] = 0;
+	clear_counts(f, block);
 	for (uint32_t i = s->first; i < s->first + s->count && s->reached; i++) {
 		int32_t origin = k->origin[i];
 		if (!is_in(k, origin, loop))
 			continue;
 		f->inside[block]++;
+		f->touched[k->block_of[origin]] = true;
 		f->distinct[block] += !f->count[origin]++;
 		uint8_t class = assembled_class(k, i).class;
-		if (is_one_for_one(class) && class == k->code->code[origin].class && ++f->one[origin] > most)
-			most = f->one[origin];
+		bool one = is_one_for_one(class) && class == k->code->code[origin].class;
+		uint32_t says = one ? count_one(f, origin, class) : 0;
+		most = says > most ? says : most;
 	}
-	return most;
+	return most_of_classes(f, loop, most);
 }
 
 /* Without instructions that are one for one: how many copies most instructions say, where the piece with the least of each has one. */
@@ -213,8 +249,12 @@ int assembled_copies(struct assembled_kernel *k, struct gs_error *why)
 	const struct kernel_code *c = k->code;
 	struct copy_finder f = {.k = k};
 	uint32_t *numbers = calloc(3u * (c->code_count + 1u) + 3u * (k->block_count + 1u) + MOST_COPIES + 1u, sizeof *numbers);
-	if (!numbers)
+	f.touched = calloc(c->block_count + 1u, sizeof *f.touched);
+	if (!numbers || !f.touched) {
+		free(numbers);
+		free(f.touched);
 		return gs_fail(why, ENOMEM, "out of memory");
+	}
 	f.count = numbers;
 	f.one = f.count + c->code_count + 1u;
 	f.least = f.one + c->code_count + 1u;
@@ -230,5 +270,6 @@ int assembled_copies(struct assembled_kernel *k, struct gs_error *why)
 	}
 	find_same(&f);
 	free(numbers);
+	free(f.touched);
 	return 0;
 }

@@ -184,6 +184,22 @@ static void unrolled_loops_have_pieces(void)
 	free_case(&c);
 }
 
+/* By its table of lines, the block of four copies has five of a product of the loop. */
+static void copies_are_those_of_all_products(void)
+{
+	uint32_t copies[5] = {0};
+	struct assembled_case c;
+	make_case("products", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "products"), c.code, &error), 0);
+	for (uint32_t b = 0; b < c.code->machine_block_count; b++) {
+		const struct code_machine_block *m = &c.code->machine_blocks[b];
+		CU_ASSERT_TRUE_FATAL(m->times < 5);
+		copies[m->times] += m->of == 1;
+	}
+	CU_ASSERT_TRUE(copies[4] == 1 && copies[2] == 1 && copies[1] == 1);
+	free_case(&c);
+}
+
 /* A window of 8 rounds that is repeated: the instructions that enter the loop are not. */
 static void entries_of_loops_are_not_repeated(void)
 {
@@ -456,6 +472,7 @@ void add_assembled_tests(void)
 	CU_add_test(suite, "stalls are cycles", stalls_are_cycles);
 	CU_add_test(suite, "machine code is kept", machine_code_is_kept);
 	CU_add_test(suite, "unrolled loops have pieces", unrolled_loops_have_pieces);
+	CU_add_test(suite, "copies are those of all products", copies_are_those_of_all_products);
 	CU_add_test(suite, "entries of loops are not repeated", entries_of_loops_are_not_repeated);
 	CU_add_test(suite, "parted lanes arrive one by one", parted_lanes_arrive_one_by_one);
 	CU_add_test(suite, "tables jump once for each way", tables_jump_once_for_each_way);
