@@ -177,6 +177,12 @@ static uint16_t image_cycles(const struct trace_maker *m, const struct warp_requ
 	return (uint16_t)(texels > lines ? texels : lines);
 }
 
+/* A fetch of CUDA, of which only the first texel is known. */
+static uint32_t fetch_cycles(const struct gpu *gpu, const struct code_instruction *in, uint32_t lanes)
+{
+	return in->class == CODE_texture ? texture_cycles(gpu, lanes, in->bytes, false) : 0;
+}
+
 /* How texels move from group to group: by one in the middle of a group, which no border of the image keeps from moving. */
 static void follow_texel(struct trace_maker *m, uint32_t instruction, const struct warp_request *r, const struct image_use *use)
 {
@@ -226,7 +232,8 @@ static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64
 		return image_cycles(m, &r, &image, count);
 	if (r.bulk) /* a line after the other */
 		return (uint16_t)count;
-	return (uint16_t)unit_cycles(m->gpu, &r.kind, r.addresses, r.count, count);
+	uint32_t cycles = unit_cycles(m->gpu, &r.kind, r.addresses, r.count, count), texels_take = fetch_cycles(m->gpu, in, r.count);
+	return (uint16_t)(cycles > texels_take ? cycles : texels_take);
 }
 
 /* ---- one warp ---- */

@@ -263,6 +263,26 @@ static void tiles_conflict_unless_padded(void)
 	}
 }
 
+/* Of CUDA's textures a trace has an address and no image. Four lanes are looked up in a cycle, also where all are in one line. */
+static void fetches_take_units_of_textures(void)
+{
+	make_code(P(0) P(1) LOC(5, 8) "ld.global.f32 %f1, [%rd1];\nret;\n");
+	begin_trace(1);
+	for (uint32_t i = 0; i < traced.code->code_count; i++)
+		if (traced.code->code[i].class == CODE_load) {
+			traced.code->code[i].class = CODE_texture;
+			traced.code->code[i].space = SPACE_texture;
+		}
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, "01");
+		add_access(0, l, 0, 1ull << 40);
+	}
+	CU_ASSERT_EQUAL_FATAL(make_warps("gtx480", 1, true), 0);
+	CU_ASSERT_EQUAL(made.warps.paths[0].accesses[0], LANES / 4);
+	CU_ASSERT_EQUAL(made.warps.paths[0].requests->first[1], 1); /* one line */
+	finish();
+}
+
 /* 8 bytes at offset 8 of private memory: words 2 and 3 of 32 work-items, 128 bytes each. */
 static void private_memory_is_interleaved(void)
 {
@@ -670,6 +690,7 @@ void add_trace_warps_tests(void)
 	TEST(hoisted_accesses_take_the_first);
 	TEST(vectors_take_the_first_of_their_elements);
 	TEST(tiles_conflict_unless_padded);
+	TEST(fetches_take_units_of_textures);
 	TEST(private_memory_is_interleaved);
 	TEST(addresses_move_with_the_group);
 	TEST(groups_take_one_that_is_as_far_into_its_line);
