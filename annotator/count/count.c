@@ -152,9 +152,10 @@ void put_place(struct gs_buf *out)
 {
 	gs_buf_printf(out,
 	              "ld.global.u64 %%gpusim_d3, [%s];\nld.global.u64 %%gpusim_d2, [%s+8];\n"
-	              "and.b64 %%gpusim_d5, %%gpusim_d1, %d;\nmin.u64 %%gpusim_d1, %%gpusim_d1, %%gpusim_d2;\nshr.u64 %%gpusim_d1, %%gpusim_d1, 5;\n"
+	              "and.b64 %%gpusim_d5, %%gpusim_d1, %d;\nmin.u64 %%gpusim_d2, %%gpusim_d1, %%gpusim_d2;\nsub.u64 %%gpusim_d1, %%gpusim_d1, %%gpusim_d2;\n"
+	              "and.b64 %%gpusim_d1, %%gpusim_d1, %d;\nadd.u64 %%gpusim_d1, %%gpusim_d1, %%gpusim_d2;\nshr.u64 %%gpusim_d1, %%gpusim_d1, 5;\n"
 	              "mad.lo.u64 %%gpusim_d2, %%gpusim_d1, %%gpusim_d4, %%gpusim_d3;\nmad.lo.u64 %%gpusim_d2, %%gpusim_d5, %d, %%gpusim_d2;\n",
-	              COUNT_VARIABLE, COUNT_VARIABLE, COUNTED_WARP - 1, COUNT_BYTES);
+	              COUNT_VARIABLE, COUNT_VARIABLE, COUNTED_WARP - 1, COUNT_SHARED - 1, COUNT_BYTES);
 }
 
 static void find_place(struct count_writer *w, const struct lift_kernel *k)

@@ -334,9 +334,10 @@ static const char *run_twin(struct twin_run *t)
 
 static const char *run_and_wait(struct twin_run *t)
 {
-	t->count_bytes = counted_words(t->places, t->kernel->kernel->facts->words) * sizeof(uint32_t);
-	t->words = malloc(t->count_bytes);
-	if (!t->words || nvidia.allocate(&t->counts, t->count_bytes)) {
+	const uint64_t columns = t->kernel->kernel->facts->words;
+	t->count_bytes = counted_words(t->places, columns) * sizeof(uint32_t);
+	t->words = malloc(t->count_bytes + 1);
+	if (!t->words || nvidia.allocate(&t->counts, counted_room(t->places, columns) * sizeof(uint32_t))) {
 		t->counts = 0;
 		return no_room_for_counters;
 	}
