@@ -118,7 +118,7 @@ static void write_function(struct count_writer *w, uint32_t function)
 	put_place(&text);
 	gs_buf_printf(&text, "ld.global.u64 %%gpusim_d3, [%s+%u];\nadd.u64 %%gpusim_d2, %%gpusim_d2, %%gpusim_d3;\n%s", CALLS_VARIABLE, 8 * (function + 1),
 	              loops ? "mov.u32 %gpusim_rounds, 0;\n" : "");
-	insert_lines(w, f->instructions[0].ptx_line, &text);
+	insert_lines(w, f->instructions[first_of_text(w, f)].ptx_line, &text);
 	look_for_stop(w, function);
 	for (uint32_t r = 0; r < w->lifted->row_count; r++)
 		if (w->lifted->rows[r].function == function && !w->lifted->rows[r].term_count) {

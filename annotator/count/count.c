@@ -29,7 +29,9 @@ static const struct ptx_instruction *place_of_row(const struct count_writer *w, 
 	const struct graph_block *b = &g->blocks[r->edge >= 0 ? g->edges[r->edge].from : (uint32_t)r->block];
 	if (!b->count)
 		return NULL;
-	uint32_t at = r->edge >= 0 ? b->first + b->count - 1 : b->first;
+	uint32_t at = r->edge >= 0 ? b->first + b->count - 1 : b->first, own = first_of_text(w, g->function);
+	if (own > at && own < b->first + b->count)
+		at = own;
 	const struct ptx_instruction *i = &g->function->instructions[at];
 	*taken = r->edge >= 0 && g->edges[r->edge].taken;
 	if (!begins_line(w, g->function, at) || (r->edge >= 0 && (i->guard < 0 || is_table(i))))
@@ -53,7 +55,7 @@ bool can_count_rows(const struct count_writer *w, uint32_t function)
 {
 	const struct ptx_function *f = &w->lifted->module->functions[function];
 	bool taken;
-	if (!f->instruction_count || !begins_line(w, f, 0) || !body_line(w, f) || names_textures(f))
+	if (!f->instruction_count || !begins_line(w, f, first_of_text(w, f)) || !body_line(w, f) || names_textures(f))
 		return false;
 	for (uint32_t r = 0; r < w->lifted->row_count; r++)
 		if (w->lifted->rows[r].function == function && !w->lifted->rows[r].term_count && !place_of_row(w, &w->lifted->rows[r], &taken))
@@ -172,7 +174,7 @@ static void find_place(struct count_writer *w, const struct lift_kernel *k)
 		gs_buf_puts(&text, "mov.u32 %gpusim_rounds, 0;\n");
 	for (uint32_t c = 0; c < k->column_count && counts_in_registers(w, k); c++)
 		gs_buf_printf(&text, "mov.u32 %%gpusim_c%u, 0;\n", c);
-	insert_lines(w, f->instructions[0].ptx_line, &text);
+	insert_lines(w, f->instructions[first_of_text(w, f)].ptx_line, &text);
 }
 
 void count_row(struct count_writer *w, uint32_t row, const char *reg, uint32_t offset)

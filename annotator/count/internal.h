@@ -28,6 +28,8 @@ bool find_lines(struct count_writer *w, const char *ptx, size_t length);
 bool begins_line(const struct count_writer *w, const struct ptx_function *f, uint32_t instruction);
 /* Where the body of a function begins: after its first brace, in the line of the result. 0: it is not alone at the end of its line. */
 uint32_t body_line(const struct count_writer *w, const struct ptx_function *f);
+/* The first instruction that the text has itself: what a function with parts of wmma begins with is in the line of its brace. */
+uint32_t first_of_text(const struct count_writer *w, const struct ptx_function *f);
 void insert_lines(struct count_writer *w, uint32_t line, struct gs_buf *text); /* frees it */
 void write_all_lines(struct count_writer *w, struct gs_buf *out);            /* all of the text */
 void free_lines(struct count_writer *w);

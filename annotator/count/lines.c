@@ -21,6 +21,13 @@ bool find_lines(struct count_writer *w, const char *ptx, size_t length)
 	return true;
 }
 
+/* Parts of wmma are lifted as other instructions, which are in its line (ptx_expand_fragments). */
+static bool begins_with(const char *at, const char *end, const char *opcode)
+{
+	size_t word = strcspn(opcode, "."), left = (size_t)(end - at);
+	return left > word && (!strncmp(at, opcode, word) || (left > 5 && !strncmp(at, "wmma.", 5)));
+}
+
 bool begins_line(const struct count_writer *w, const struct ptx_function *f, uint32_t instruction)
 {
 	const struct ptx_instruction *i = &f->instructions[instruction];
@@ -29,8 +36,15 @@ bool begins_line(const struct count_writer *w, const struct ptx_function *f, uin
 	const char *at = w->lines[i->ptx_line - 1], *end = w->lines[i->ptx_line];
 	while (at < end && isspace((unsigned char)*at))
 		at++;
-	size_t word = strcspn(i->opcode, ".");
-	return at < end && (*at == '@' ? i->guard >= 0 : (size_t)(end - at) > word && !strncmp(at, i->opcode, word));
+	return at < end && (*at == '@' ? i->guard >= 0 : begins_with(at, end, i->opcode));
+}
+
+uint32_t first_of_text(const struct count_writer *w, const struct ptx_function *f)
+{
+	uint32_t body = body_line(w, f), first = 0;
+	while (first + 1 < f->instruction_count && f->instructions[first].ptx_line < body)
+		first++;
+	return first;
 }
 
 uint32_t body_line(const struct count_writer *w, const struct ptx_function *f)

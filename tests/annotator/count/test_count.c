@@ -20,19 +20,35 @@ struct counted_text {
 	struct gs_buf text, kernels;
 };
 
-static int write_form(enum count_form form, const char *ptx, struct counted_text *out)
+static int write_lifted(enum count_form form, const char *ptx, const struct gs_buf *lifted, struct counted_text *out)
 {
 	struct gs_error err = {""};
 	struct ptx_module *m = NULL;
 	struct lifted *l = NULL;
 	*out = (struct counted_text){0};
-	int failed = ptx_read(ptx, strlen(ptx), &m, &err);
+	int failed = ptx_read(lifted->data, lifted->len, &m, &err);
 	if (!failed)
 		failed = lift_module(m, &l, &err);
 	if (!failed)
 		failed = count_write(l, form, ptx, strlen(ptx), &out->text, &out->kernels, &err);
 	lift_free(l);
 	ptx_free(m);
+	return failed;
+}
+
+static int write_form(enum count_form form, const char *ptx, struct counted_text *out)
+{
+	return write_lifted(form, ptx, &(struct gs_buf){.data = (char *)(uintptr_t)ptx, .len = strlen(ptx)}, out);
+}
+
+static int write_expanded(enum count_form form, const char *ptx, struct counted_text *out)
+{
+	struct gs_error err = {""};
+	struct gs_buf expanded = {0};
+	int failed = ptx_expand_fragments(ptx, strlen(ptx), &expanded, &err);
+	if (!failed)
+		failed = write_lifted(form, ptx, &expanded, out);
+	gs_buf_free(&expanded);
 	return failed;
 }
 
@@ -207,6 +223,28 @@ static void test_textures(void)
 	counted_free(&t);
 }
 
+/* A loop that begins with a part of wmma, of which the lifted text has other instructions in the same line: it is counted, and cannot be traced. */
+static void test_fragments(void)
+{
+	static const char text[] =
+		".version 7.0\n.target sm_80\n.address_size 64\n"
+		".visible .entry k(\n.param .u64 k_param_0\n)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<12>;\n.reg .b64 %rd<2>;\n"
+		"ld.param.u64 %rd1, [k_param_0];\nmov.u32 %r9, 4;\nmov.u32 %r10, 16;\n"
+		"$L_loop:\nwmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%rd1], %r10;\n"
+		"add.s32 %r9, %r9, -1;\nsetp.ne.s32 %p1, %r9, 0;\n@%p1 bra $L_loop;\nret;\n}\n";
+	struct counted_text t;
+	CU_ASSERT_EQUAL_FATAL(write_expanded(COUNT_ROWS, text, &t), 0);
+	CU_ASSERT_EQUAL_FATAL(t.kernels.len, 2);
+	CU_ASSERT_STRING_EQUAL(t.kernels.data, "k\n");
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "mov.u32 %gpusim_c1, 0;\nld.param.u64 %rd1"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(t.text.data, "$gpusim_go_0:\nwmma.load.a"));
+	CU_ASSERT_TRUE(is_otherwise(t.text.data, text));
+	counted_free(&t);
+	CU_ASSERT_EQUAL_FATAL(write_expanded(COUNT_AND_TRACE, text, &t), 0);
+	CU_ASSERT_EQUAL(t.kernels.len, 0);
+	counted_free(&t);
+}
+
 /*
  * Functions and kernels have one counted block each, in a call after it. The column of function 0 is the second of kernel a, and the third of b, which
  * calls function 1.
@@ -263,4 +301,5 @@ void add_ptx_counts_tests(void)
 	CU_add_test(suite, "traced accesses", test_accesses);
 	CU_add_test(suite, "traced loops", test_windows);
 	CU_add_test(suite, "textures are not traced", test_textures);
+	CU_add_test(suite, "loops that begin with wmma are counted", test_fragments);
 }
