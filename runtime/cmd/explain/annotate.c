@@ -52,7 +52,7 @@ static void print_cost(const struct annotated_source *a, const json_t *line, dou
 	print_number(line, "bank_conflicts_per_access", 9);
 }
 
-/* What a line spends most of its cycles on, under the line; only of those that matter. */
+/* What a line spends most of its cycles on, under the line; only of those that matter, and as many as the width has room for. */
 static void print_stalls(const struct annotated_source *a, const json_t *line, double all)
 {
 	const json_t *by = doc_member(line, "cycles_by");
@@ -60,7 +60,8 @@ static void print_stalls(const struct annotated_source *a, const json_t *line, d
 	if (!line || !(cycles >= 0.05 * all) || !json_object_size(by))
 		return;
 	printf("%*s%s", COST + 6, "", show_style(a->colours, SHOW_DIM));
-	for (int shown = 0; shown < 4; shown++) {
+	for (size_t shown = 0, column = COST + 6; shown < 4; shown++) {
+		char text[SHOW_CELL];
 		const char *key, *most = NULL;
 		json_t *value;
 		double n = 0;
@@ -71,7 +72,10 @@ static void print_stalls(const struct annotated_source *a, const json_t *line, d
 			}
 		if (!most || n < 0.05 * cycles)
 			break;
-		printf("%s%.16s %.0f%%", shown ? ", " : "^ ", most, 100 * n / cycles);
+		column += (size_t)snprintf(text, sizeof text, "%s%.16s %.0f%%", shown ? ", " : "^ ", most, 100 * n / cycles);
+		if (column > SHOW_WIDTH)
+			break;
+		printf("%s", text);
 		below = n;
 	}
 	printf("%s\n", show_style(a->colours, SHOW_PLAIN));
