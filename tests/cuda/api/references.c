@@ -2,12 +2,11 @@
  * Texture references of the runtime, as a program of CUDA 11 has them: headers of later versions do not know them. Ends with "PASS" or exit status 1.
  */
 #include "kernels/cuda/runtime.h"
+#include "tests/cuda/api/expect.h"
 #include "tests/cuda/api/references.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#define CUDA_FUNCTION extern __attribute__((weak)) cudaError_t
 
 struct channel {
 	int x, y, z, w, kind;
@@ -32,15 +31,6 @@ CUDA_FUNCTION cudaMallocArray(void **array, const struct channel *channel, size_
 CUDA_FUNCTION cudaMemcpy2DToArray(void *array, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, int direction);
 extern void __cudaRegisterTexture(void **module, const void *host, const void **device, const char *name, int dims, int normalised, int external)
 	__attribute__((weak));
-
-static int failures;
-#define EXPECT(is, wanted) \
-	do { \
-		long expect_is = (long)(is); \
-		if (expect_is != (long)(wanted)) \
-			failures++, printf("FAIL line %d: %s is %ld\n", __LINE__, #is, expect_is); \
-	} while (0)
-#define GOOD(call) EXPECT(call, 0)
 
 static struct reference image = {.modes = {1, 1, 1}, .channel = {32, 0, 0, 0, 2}}, packed = {.modes = {1, 1, 1}, .channel = {8, 0, 0, 0, 1}}, unknown;
 static char line, bytes, rows;

@@ -2,9 +2,8 @@
  * Surface references of the runtime, as a program of CUDA 11 has them: headers of later versions do not know them. Ends with "PASS" or exit status 1.
  */
 #include "kernels/cuda/runtime.h"
+#include "tests/cuda/api/expect.h"
 #include "tests/cuda/api/surfaces.h"
-
-#define CUDA_FUNCTION extern __attribute__((weak)) cudaError_t
 
 struct channel {
 	int x, y, z, w, kind;
@@ -19,15 +18,6 @@ CUDA_FUNCTION cudaFreeArray(void *array);
 CUDA_FUNCTION cudaMemcpy2DToArray(void *array, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, int direction);
 CUDA_FUNCTION cudaMemcpy2DFromArray(void *to, size_t pitch, const void *array, size_t x, size_t y, size_t width, size_t height, int direction);
 extern void __cudaRegisterSurface(void **module, const void *host, const void **device, const char *name, int dims, int external) __attribute__((weak));
-
-static int failures;
-#define EXPECT(is, wanted) \
-	do { \
-		long expect_is = (long)(is); \
-		if (expect_is != (long)(wanted)) \
-			failures++, printf("FAIL line %d: %s is %ld\n", __LINE__, #is, expect_is); \
-	} while (0)
-#define GOOD(call) EXPECT(call, 0)
 
 static const struct channel reals = {32, 0, 0, 0, 2};
 static struct reference from, to, unknown;

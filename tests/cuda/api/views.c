@@ -2,9 +2,8 @@
  * Views of arrays by textures of the runtime: other formats, some of the layers, sRGB, and views that do not fit. Ends with "PASS" or exit status 1.
  */
 #include "kernels/cuda/runtime.h"
+#include "tests/cuda/api/expect.h"
 #include "tests/cuda/api/views.h"
-
-#define CUDA_FUNCTION extern __attribute__((weak)) cudaError_t
 
 struct channel {
 	int x, y, z, w, kind;
@@ -49,15 +48,6 @@ CUDA_FUNCTION cudaMemcpy3D(const struct copy3d *copy);
 CUDA_FUNCTION cudaCreateTextureObject(uint64_t *out, const struct resource *r, const struct texture *t, const struct view *view);
 CUDA_FUNCTION cudaDestroyTextureObject(uint64_t object);
 CUDA_FUNCTION cudaGetTextureObjectResourceViewDesc(struct view *out, uint64_t object);
-
-static int failures;
-#define EXPECT(is, wanted) \
-	do { \
-		long expect_is = (long)(is); \
-		if (expect_is != (long)(wanted)) \
-			failures++, printf("FAIL line %d: %s is %ld\n", __LINE__, #is, expect_is); \
-	} while (0)
-#define GOOD(call) EXPECT(call, 0)
 
 enum { LAYERED = 1, INVALID_VALUE = 1, NOT_SUPPORTED = 801 };
 static char reals, integers, layers;
