@@ -10,6 +10,8 @@
  */
 #include "models/accesses/accesses.h"
 
+#include "models/accesses/gathered.h"
+
 #include "models/accesses/coalesce.h"
 #include "models/accesses/operation.h"
 #include "models/util/divide.h"
@@ -228,6 +230,8 @@ static uint32_t accesses_of(const struct gpu *gpu, const struct kernel_code *cod
 		*unknown = false;
 	if (in->flags & CODE_EXPANDED) /* a library function's tables and descriptors: side by side */
 		*unknown = false;
+	if (is_gathered(gpu, code, in))
+		return 1;
 	if (*unknown)
 		return unknown_accesses(in, state);
 	for (uint32_t l = 0; l < w->lanes; l++)

@@ -130,6 +130,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, load_results, "results/cycle", 0, 1024, GPU_DEFAULT("0"),                                             \
 	  "of shared memory, written to banks that no unit writes to; 0: as they come")                                \
 	X(FLAG, atomics_stop_warp, "", 0, 1, GPU_DEFAULT("0"), "a warp issues nothing until its atomic is back")       \
+	X(FLAG, atomics_gathered, "", 0, 1, GPU_DEFAULT("0"), "lanes send one operation to an address that the code shows to be one")  \
 	X(REAL, atomic_fast_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                            \
 	  "atomic on global memory that answers at once; 0: atomic_latency")                                            \
 	X(REAL, store_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                                  \

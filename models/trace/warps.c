@@ -9,6 +9,7 @@
 #include "models/trace/warps.h"
 
 #include "models/accesses/coalesce.h"
+#include "models/accesses/gathered.h"
 #include "models/accesses/image.h"
 #include "models/util/limits.h"
 #include "models/util/minmax.h"
@@ -106,6 +107,8 @@ static void gather_addresses(struct trace_maker *m, uint32_t instruction, uint64
 		return;
 	m->out->statistics.addresses += r->count;
 	m->out->statistics.unknown_addresses += (uint32_t)__builtin_popcountll(mask) - r->count;
+	if (r->count > 1 && is_gathered(m->gpu, m->code, in))
+		r->count = 1;
 }
 
 static uint64_t place_private(const struct trace_maker *m, uint64_t offset, uint32_t item)
