@@ -60,6 +60,7 @@ static int64_t find_target(const struct word *w, unsigned arch, uint64_t at, boo
 }
 
 enum { BRANCH_DIV = 2 }; /* bits 32 and 33 of BRA: 1 is .U */
+enum { TRAPS = 0x15c };  /* BPT */
 
 static void find_flow(const struct word *w, unsigned arch, uint64_t at, struct sass_instruction *out)
 {
@@ -70,14 +71,15 @@ static void find_flow(const struct word *w, unsigned arch, uint64_t at, struct s
 	} flows[] = {
 		{0x147, SASS_BRANCHES, true, true}, {0x14a, SASS_JUMPS, false, false}, {0x149, SASS_JUMPS, false, false}, {0x14c, SASS_JUMPS, false, false},
 		{0x144, SASS_CALLS, true, true},    {0x143, SASS_CALLS, false, false}, {0x14d, SASS_ENDS, false, false},  {0x150, SASS_ENDS, false, false},
-		{0x15b, SASS_ENDS, false, false},   {0x145, SASS_GATHERS, true, false},
+		{0x15b, SASS_ENDS, false, false},   {0x15c, SASS_ENDS, false, false},  {0x145, SASS_GATHERS, true, false},
 	};
 	for (size_t i = 0; i < GS_ARRAY_LEN(flows); i++)
 		if (flows[i].bits == (out->opcode & BASE_BITS)) {
 			out->flow = flows[i].flow;
 			out->target = flows[i].has_target ? find_target(w, arch, at, flows[i].split) : -1;
 			out->for_parted = out->flow == SASS_BRANCHES && field(w, 32, 2) == BRANCH_DIV;
-			out->conditional = out->for_parted || out->predicate != SASS_PT || out->negated || field(w, 87, 4) != SASS_PT;
+			bool operand = flows[i].bits != TRAPS && field(w, 87, 4) != SASS_PT;
+			out->conditional = out->for_parted || out->predicate != SASS_PT || out->negated || operand;
 		}
 }
 

@@ -30,7 +30,7 @@ enum sass_flow {
 	SASS_BRANCHES,   /* to `target`; otherwise on, if it is under a predicate */
 	SASS_JUMPS,      /* somewhere that the instruction does not say */
 	SASS_CALLS,      /* `target`, or somewhere (-1), and comes back */
-	SASS_ENDS,       /* EXIT, or RET of a function */
+	SASS_ENDS,       /* EXIT, a trap (BPT), or RET of a function */
 	SASS_GATHERS,    /* BSSY: lanes that part come together at `target` */
 };
 
