@@ -20,9 +20,17 @@ struct access_finder {
 	uint8_t *scores;         /* of each access of the piece with each instruction of the PTX */
 };
 
+/* Loads and stores of fragments (wmma) are several instructions on one line. */
+static bool shares_line(const struct assembled_kernel *k, int32_t origin)
+{
+	const struct ptx_instruction *in = k->ptx->instructions;
+	return origin >= 0 && (uint32_t)origin + 1 < k->ptx->instruction_count &&
+	       in[origin].ptx_line == in[origin + 1].ptx_line;
+}
+
 static bool counts(const struct assembled_kernel *k, uint32_t i)
 {
-	bool known = k->sass->lines && k->opcodes[i].space != SPACE_texture;
+	bool known = k->sass->lines && k->opcodes[i].space != SPACE_texture && !shares_line(k, k->origin[i]);
 	return !known && (assembled_is_access(k->opcodes[i].class) || k->opcodes[i].class == CODE_barrier);
 }
 

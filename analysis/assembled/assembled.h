@@ -6,9 +6,10 @@
  * memory must come from one access of the PTX, in the same block or in one that is executed next. Where a kernel does not fit, nothing changes.
  *
  * An unrolled loop has several blocks of the machine code, which stand for 4, 2 or 1 executions of its block (code_machine_block.times). What chooses
- * between them is executed whenever the loop is entered. Where the assembler has copied a block, so that there is one for each way to it, one stands for all.
- * Calls for operands of divisions and roots that are out of the usual range are taken to be never made, and so are branches for lanes of a mask that are
- * not together (BRA.DIV).
+ * between them is executed whenever the loop is entered. Where the first round of a loop's test stands before the loop, the loop's own block stands for it. An
+ * access may be made in another block than that of the PTX, if the path of a warp says when. Where the assembler has copied a block, so that there is one for
+ * each way to it, one stands for all. Calls for operands of divisions and roots that are out of the usual range are taken to be never made, and so are branches
+ * for lanes of a mask that are not together (BRA.DIV).
  *
  * Instructions issue by their control fields. No register of the machine is waited for. Instead there are registers that stand for barriers:
  * an instruction that counts a barrier up writes one, and an instruction that waits for the barrier waits for it. One more register stands for
@@ -18,7 +19,10 @@
  *   analysis/assembled/infer.h   where instructions come from, without a table of lines
  *   analysis/assembled/flow.c    blocks of the machine code, the ways between them, and their loops
  *   analysis/assembled/copies.c  unrolled loops and copies
- *   analysis/assembled/blocks.c  whose block each is
+ *   analysis/assembled/owners.c  whose block each is, by where its instructions come from
+ *   analysis/assembled/rounds.c  first rounds of loops that stand before them
+ *   analysis/assembled/blocks.c  blocks without an owner on one side or the other, and all of it in order
+ *   analysis/assembled/checks.c  whether ways and accesses are those of the PTX
  *   analysis/assembled/emit.c    the arrays machine* of struct kernel_code
  */
 #ifndef GPUSIM_ANALYSIS_ASSEMBLED_ASSEMBLED_H
@@ -37,6 +41,7 @@ struct assembled_block {
 	int32_t owner;         /* the block of the PTX that it is given to; -1: none yet */
 	uint32_t times;        /* executions of the owner that it stands for; 0: none, it is executed once whenever the owner's loop is entered */
 	bool copy;             /* another block stands for the owner in its place */
+	int32_t end;           /* the block of the PTX that it ends with, if that is not its owner: it has the first round of a loop; -1 */
 };
 
 struct assembled_kernel {
@@ -47,6 +52,7 @@ struct assembled_kernel {
 	struct sass_instruction *in;
 	struct sass_opcode *opcodes; /* by instruction, with the bytes that it accesses */
 	int32_t *origin;   /* by instruction: of the PTX, by its line or as infer.c takes it; -1: none */
+	bool *moved;       /* by instruction: of the first round of a loop, in the block before it. The loop's own block stands for it */
 	int32_t *block_of; /* by instruction of the PTX */
 	struct assembled_block *blocks;
 	uint32_t block_count;
@@ -76,6 +82,16 @@ int assembled_infer(struct assembled_kernel *k, struct gs_error *why);
 int assembled_infer_accesses(struct assembled_kernel *k, unsigned arch, struct gs_error *why);
 /* parameters.c: which pointers among the kernel's parameters an access may go to, a bit for every 8 bytes of them. By instruction; 0: not known. */
 int assembled_pointers(const struct assembled_kernel *k, unsigned arch, uint64_t *machine, uint64_t *ptx, struct gs_error *why);
+
+/* owners.c, with copies.c */
+int assembled_owners(struct assembled_kernel *k, struct gs_error *why);
+/* Whether every way from the begin to `block` of the PTX goes through `by`. `seen` and `stack` have room for its
+ * blocks. */
+bool assembled_dominates(const struct assembled_kernel *k, uint32_t by, uint32_t block, uint8_t *seen, uint32_t *stack);
+/* rounds.c. All blocks have owners by then. */
+void assembled_rounds(struct assembled_kernel *k);
+/* checks.c */
+int assembled_check(const struct assembled_kernel *k, struct gs_error *why);
 
 /* copies.c. Blocks have their owners by then, but those that most instructions say nothing of. */
 int assembled_copies(struct assembled_kernel *k, struct gs_error *why);

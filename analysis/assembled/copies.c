@@ -169,9 +169,18 @@ static bool has_accesses(const struct assembled_kernel *k, const struct assemble
 static bool chooses(const struct copy_finder *f, uint32_t block, uint32_t depth)
 {
 	const struct assembled_block *s = &f->k->blocks[block];
-	if (s->depth >= depth || f->inside[block] * 2 < s->count)
+	const char *name = f->k->in[s->first].name;
+	bool joins = s->count == 1 && name && !strcmp(name, "BSYNC"); /* its line is that of what comes before it */
+	if (s->depth >= depth || f->inside[block] * 2 < s->count || joins)
 		return false;
 	return s->owner < 0 || (f->inside[block] * 2 > s->count && !has_accesses(f->k, s));
+}
+
+/* Several copies of a body are a loop of their own: one block that leads to itself. Blocks of a loop that have several
+ * parts of it are no copies. */
+static bool is_loop(const struct assembled_block *s, uint32_t block)
+{
+	return s->next[0] == (int32_t)block || s->next[1] == (int32_t)block;
 }
 
 static void take_pieces(struct copy_finder *f, uint32_t loop, const uint32_t *copies)
@@ -180,7 +189,7 @@ static void take_pieces(struct copy_finder *f, uint32_t loop, const uint32_t *co
 	uint32_t header = k->code->loops[loop].header, depth = assembled_depth(k->code, header);
 	bool several = false, one = false;
 	for (uint32_t b = 0; b < k->block_count; b++) {
-		several |= copies[b] > 1 && k->blocks[b].depth == depth;
+		several |= copies[b] > 1 && k->blocks[b].depth == depth && is_loop(&k->blocks[b], b);
 		one |= copies[b] == 1;
 	}
 	if (!several || !one)
@@ -228,6 +237,15 @@ static bool same_accesses(struct copy_finder *f, uint32_t a, uint32_t b)
 	return same && sum;
 }
 
+/* Whether the second is a loop's first block, and the first, before the loop, has its first round (find_rounds). */
+static bool is_first_round(const struct assembled_kernel *k, const struct assembled_block *a,
+			   const struct assembled_block *b)
+{
+	int32_t origin = k->origin[b->first + b->count - 1];
+	return a->depth + 1 == b->depth && k->origin[a->first + a->count - 1] == origin && origin >= 0 &&
+	       k->code->code[origin].class == CODE_branch;
+}
+
 static void find_same(struct copy_finder *f)
 {
 	struct assembled_kernel *k = f->k;
@@ -236,7 +254,7 @@ static void find_same(struct copy_finder *f)
 		for (uint32_t b = a + 1; b < k->block_count; b++) {
 			struct assembled_block *s = &k->blocks[a], *o = &k->blocks[b];
 			bool plain = s->reached && o->reached && !s->copy && !o->copy && (s->owner < 0 || !k->unrolled[s->owner]) && (o->owner < 0 || !k->unrolled[o->owner]);
-			if (!plain || !same_accesses(f, a, b))
+			if (!plain || is_first_round(k, s, o) || !same_accesses(f, a, b))
 				continue;
 			bool first = s->depth > o->depth || (s->depth == o->depth && s->owner >= 0);
 			*(first ? &o->owner : &s->owner) = first ? s->owner : o->owner;

@@ -216,7 +216,8 @@ static void add_block(struct assembled_emitter *e, uint32_t p, uint32_t times, s
 	for (uint32_t b = 0; b < k->block_count; b++) {
 		const struct assembled_block *s = &k->blocks[b];
 		for (uint32_t i = 0; i < s->count && s->reached && s->owner == (int32_t)p && s->times == times && !s->copy; i++)
-			add_instruction(e, s, s->first + i);
+			if (!k->moved[s->first + i])
+				add_instruction(e, s, s->first + i);
 	}
 	*to = (struct code_machine_block){first, e->code->machine_count - first, p, times, -1};
 }

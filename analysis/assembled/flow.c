@@ -40,7 +40,7 @@ static int find_blocks(struct assembled_kernel *k, struct gs_error *why)
 	int result = leads && of ? find_leaders(k, leads, why) : gs_fail(why, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < k->count && !result; i++) {
 		if (leads[i])
-			k->blocks[k->block_count++] = (struct assembled_block){.first = i, .next = {-1, -1}, .owner = -1, .times = 1};
+			k->blocks[k->block_count++] = (struct assembled_block){.first = i, .next = {-1, -1}, .owner = -1, .times = 1, .end = -1};
 		k->blocks[k->block_count - 1].count++;
 		of[i] = (int32_t)k->block_count - 1;
 	}
@@ -106,6 +106,40 @@ static int leave_out_rare(struct assembled_kernel *k, struct gs_error *why)
 		}
 	}
 	return is_rare(k, 0) ? gs_fail(why, ENOTSUP, "the machine code has calls") : 0;
+}
+
+/* ---- clusters ---- */
+
+static bool has_cluster_barrier(const struct assembled_kernel *k, uint32_t block)
+{
+	const struct assembled_block *s = &k->blocks[block];
+	for (uint32_t i = s->first; i < s->first + s->count; i++)
+		if (k->in[i].name && !strncmp(k->in[i].name, "UCGABAR", strlen("UCGABAR")))
+			return true;
+	return false;
+}
+
+/* Where a block goes on, if it has one way; -1: it has none or two. */
+static int32_t only_next(const struct assembled_kernel *k, int32_t block)
+{
+	const int32_t *next = k->blocks[block].next;
+	return next[0] >= 0 && next[1] >= 0 ? -1 : next[0] >= 0 ? next[0] : next[1];
+}
+
+/* A barrier of a cluster has two arms: one for launches with clusters, which is taken to be executed, and one for those
+ * without. */
+static void leave_out_single(struct assembled_kernel *k)
+{
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		int32_t *next = k->blocks[b].next;
+		if (next[0] < 0 || next[1] < 0 || next[0] == next[1] || only_next(k, next[0]) < 0 ||
+		    only_next(k, next[0]) != only_next(k, next[1]))
+			continue;
+		bool first = has_cluster_barrier(k, (uint32_t)next[0]),
+		     second = has_cluster_barrier(k, (uint32_t)next[1]);
+		if (first != second)
+			next[first] = -1;
+	}
 }
 
 /* ---- what is executed ---- */
@@ -245,8 +279,10 @@ int assembled_flow(struct assembled_kernel *k, struct gs_error *why)
 	int result = find_blocks(k, why);
 	if (!result)
 		result = leave_out_rare(k, why);
-	if (!result)
+	if (!result) {
+		leave_out_single(k);
 		result = find_reached(k, why);
+	}
 	if (!result)
 		result = check_instructions(k, why);
 	if (!result)

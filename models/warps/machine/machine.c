@@ -92,7 +92,10 @@ static void find_places(const struct kernel_code *c, struct machine_store *s, ui
 			uint32_t origin = c->machine_origins[i];
 			if (!code_has_accesses(c->machine[i].class))
 				continue;
-			s->places[count] = (struct access_place){owners[origin], ranks[origin], 0};
+			s->places[count] = (struct access_place){owners[origin], ranks[origin], 0, false};
+			s->places[count].moved =
+			    owners[origin] != m->of && c->machine_blocks[owners[origin]].merged != (int32_t)m->of;
+			s->reordered |= s->places[count].moved;
 			for (uint32_t p = s->first_place[b]; p < count && m->times > 1; p++)
 				s->places[count].copy += s->places[p].block == owners[origin] && s->places[p].rank == ranks[origin];
 			uint32_t now = s->places[count++].copy;

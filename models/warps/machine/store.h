@@ -7,6 +7,7 @@
 /* Where an access of a machine block comes from: the n-th of a PTX block, in which of the executions that the machine block stands for. */
 struct access_place {
 	uint32_t block, rank, copy;
+	bool moved; /* another block makes it than that of the PTX, which is executed before or after it */
 };
 
 /* An execution of a block of a path: where, and its first access there. */

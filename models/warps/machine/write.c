@@ -29,12 +29,38 @@ struct machine_writer {
 	uint32_t entered; /* the block whose executions were written last; UINT32_MAX: none */
 };
 
+/* The place of an access that the assembler has moved from another block of the same round of a loop; SIZE_MAX: no lane
+ * goes there. */
+static size_t find_moved(const struct machine_writer *w, size_t at, size_t first, const struct access_place *place)
+{
+	enum { MOST_LOOKED = 4096 };
+	const struct kernel_code *c = w->in->code;
+	const uint32_t *blocks = w->path->blocks, *counts = w->s->block_accesses;
+	int32_t loop = c->blocks[place->block].loop;
+	uint32_t header = loop < 0 ? UINT32_MAX : c->loops[loop].header;
+	size_t access = first;
+	for (size_t i = at; i + 1 < w->path->block_count && i < at + MOST_LOOKED && blocks[i + 1] != header;) {
+		access += counts[blocks[i++]];
+		if (blocks[i] == place->block)
+			return access + place->rank;
+	}
+	access = first;
+	for (size_t i = at; i && i + MOST_LOOKED > at && blocks[i] != header;) {
+		access -= counts[blocks[--i]];
+		if (blocks[i] == place->block)
+			return access + place->rank;
+	}
+	return SIZE_MAX;
+}
+
 /* The place in the path's accesses of one that belongs to this execution of a block, or to an arm of it that is executed
  * next; SIZE_MAX: no lane goes there. */
 static size_t find_access(const struct machine_writer *w, size_t at, size_t first, const struct access_place *place)
 {
 	const struct kernel_code *c = w->in->code;
 	uint32_t block = w->path->blocks[at];
+	if (place->moved)
+		return find_moved(w, at, first, place);
 	while (w->path->blocks[at] != place->block) {
 		first += w->s->block_accesses[w->path->blocks[at]];
 		if (++at >= w->path->block_count || c->machine_blocks[w->path->blocks[at]].merged != (int32_t)block)
