@@ -12,6 +12,9 @@ static bool has_old_line(const struct assembled_kernel *k, const struct assemble
 {
 	int32_t origin = k->origin[i];
 	const char *name = k->in[i].name;
+	const char *first = k->in[s->first].name;
+	if (first && !strcmp(first, "BSYNC") && origin >= 0 && origin == k->origin[s->first])
+		return true;
 	if (name && (!strcmp(name, "BSYNC") || !strcmp(name, "BSSY")))
 		return true;
 	return k->in[s->first + s->count - 1].for_parted && origin >= 0 && k->code->code[origin].class == CODE_branch;
@@ -57,13 +60,14 @@ static int choose_owners(struct assembled_kernel *k, struct gs_error *why)
 	for (uint32_t b = 0; b < k->block_count; b++) {
 		struct assembled_block *s = &k->blocks[b];
 		uint32_t best = 0;
+		bool branches = k->in[s->first + s->count - 1].flow != SASS_ENDS || k->in[s->first + s->count - 1].conditional;
 		for (uint32_t i = 0; i < s->count && s->reached; i++) {
 			int32_t origin = k->origin[s->first + i], of = origin < 0 ? -1 : k->block_of[origin];
 			if (of < 0 || assembled_depth(k->code, (uint32_t)of) != s->depth ||
 			    has_old_line(k, s, s->first + i) || comes_from_end(k, (uint32_t)of, b))
 				continue;
-			/* The last instruction decides between equals: it is the branch. */
-			if (++votes[of] > best || (votes[of] == best && i + 1 == s->count)) {
+			/* The last instruction decides between equals, if it is a branch. */
+			if (++votes[of] > best || (votes[of] == best && i + 1 == s->count && branches)) {
 				best = votes[of];
 				s->owner = of;
 			}
