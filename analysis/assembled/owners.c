@@ -39,9 +39,13 @@ static bool has_branched(const struct assembled_kernel *k, uint32_t of, uint32_t
 	return false;
 }
 
-/* The same, of code that leads here and is no loop of its own. */
-static bool comes_from_end(const struct assembled_kernel *k, uint32_t of, uint32_t block)
+/* The same, of code that leads here and is no loop of its own. A branch may have a second instruction, which leads on
+ * from there. */
+static bool comes_from_end(const struct assembled_kernel *k, uint32_t of, int32_t origin, uint32_t block)
 {
+	if (k->blocks[block].count == 1 &&
+	    origin == (int32_t)(k->code->blocks[of].first + k->code->blocks[of].count - 1))
+		return false;
 	for (uint32_t b = 0; b < block; b++) {
 		const int32_t *next = k->blocks[b].next;
 		bool leads = next[0] == (int32_t)block || next[1] == (int32_t)block,
@@ -60,11 +64,12 @@ static int choose_owners(struct assembled_kernel *k, struct gs_error *why)
 	for (uint32_t b = 0; b < k->block_count; b++) {
 		struct assembled_block *s = &k->blocks[b];
 		uint32_t best = 0;
-		bool branches = k->in[s->first + s->count - 1].flow != SASS_ENDS || k->in[s->first + s->count - 1].conditional;
+		bool branches =
+		    k->in[s->first + s->count - 1].flow != SASS_ENDS || k->in[s->first + s->count - 1].conditional;
 		for (uint32_t i = 0; i < s->count && s->reached; i++) {
 			int32_t origin = k->origin[s->first + i], of = origin < 0 ? -1 : k->block_of[origin];
 			if (of < 0 || assembled_depth(k->code, (uint32_t)of) != s->depth ||
-			    has_old_line(k, s, s->first + i) || comes_from_end(k, (uint32_t)of, b))
+			    has_old_line(k, s, s->first + i) || comes_from_end(k, (uint32_t)of, origin, b))
 				continue;
 			/* The last instruction decides between equals, if it is a branch. */
 			if (++votes[of] > best || (votes[of] == best && i + 1 == s->count && branches)) {
