@@ -43,6 +43,7 @@ struct native_trace {
 	uint64_t skip;   /* between windows: iterations until the next begins */
 	uint64_t whole;  /* 1: there are no windows; more: the first of each loop is so many times as long */
 	bool spilled;    /* BLOCKS_ONLY: there was no room for a block */
+	bool passes;     /* there is no room for further windows: of another lane of its warp */
 	uint8_t *at, *end;
 	uint64_t *chunk, *buffer;
 	uint64_t group, item, base[TRACE_BASES], near[TRACE_CLASSES], kept[2];
@@ -289,15 +290,37 @@ static void open_window(struct native_trace *t, struct window *w, uint32_t body)
 	w->before = bytes_written(t);
 }
 
+static bool has_no_room(const struct native_trace *t)
+{
+	enum { LEAST = 16 };
+	return t->passes || (t->room && room_left(t, bytes_written(t)) < t->room / LEAST);
+}
+
 /* There is no room for another window: the gap goes on up to the one after it. */
 static bool pass_window(struct native_trace *t, struct window *w)
 {
-	enum { LEAST = 16 };
-	if (!t->room || room_left(t, bytes_written(t)) >= t->room / LEAST)
+	if (!has_no_room(t))
 		return false;
 	t->skip = w->next * (TRACE_WINDOWS_APART - 1);
 	w->next *= TRACE_WINDOWS_APART;
 	return true;
+}
+
+unsigned trace_wishes(uint32_t loop, const struct native_trace *t)
+{
+	if (t == &untraced || t->whole == 1)
+		return 0;
+	bool ends = t->on && t->closed != loop && window_is_full(t, &t->windows[loop]);
+	return (ends ? WINDOW_ENDS : 0) | (has_no_room(t) ? WINDOWS_PASS : 0);
+}
+
+void trace_follow(uint32_t loop, unsigned wishes, struct native_trace *t)
+{
+	if (t == &untraced)
+		return;
+	t->passes |= !!(wishes & WINDOWS_PASS);
+	if (wishes & WINDOW_ENDS && t->on && t->closed != loop)
+		t->windows[loop].edge = t->windows[loop].trip;
 }
 
 /* A loop begins. In an iteration that may be forgotten again, what it contains has to be short. Later windows are never longer, because

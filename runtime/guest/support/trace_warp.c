@@ -74,6 +74,11 @@ NATIVE(void, warp_loop, struct traced_threads *t, uint32_t warp, uint32_t loop, 
 
 NATIVE(void, warp_body, struct traced_threads *t, uint32_t warp, uint32_t loop, uint32_t row, uint32_t mask)
 {
+	unsigned wishes = 0;
+	FOR_LANES(wishes |= trace_wishes(loop, lane))
+	if (wishes) {
+		FOR_LANES(trace_follow(loop, wishes, lane))
+	}
 	FOR_LANES(native_body(loop, row, lane))
 }
 

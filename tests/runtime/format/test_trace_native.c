@@ -24,6 +24,15 @@ NATIVE(void *, k_g, int which, void *p, struct native_trace *t);
 NATIVE(void *, k_l, int which, void *p, struct native_trace *t);
 NATIVE(uint64_t, copy, int to, int to_class, int from, int from_class, uint64_t bytes, uint64_t count, struct native_trace *t);
 
+/* Of lifted kernels: the launch is the words of struct traced_launch (trace_warp.c). */
+struct traced_threads;
+NATIVE(struct traced_threads *, warps_begin, const uint64_t *launch);
+NATIVE(void, warps_end, struct traced_threads *t);
+NATIVE(void, warp_block, struct traced_threads *t, uint32_t warp, uint32_t row, uint32_t mask);
+NATIVE(void, warp_loop, struct traced_threads *t, uint32_t warp, uint32_t loop, uint32_t size, uint32_t needs_last, uint32_t mask);
+NATIVE(void, warp_body, struct traced_threads *t, uint32_t warp, uint32_t loop, uint32_t row, uint32_t mask);
+NATIVE(void, warp_loop_end, struct traced_threads *t, uint32_t warp, uint32_t loop, uint32_t row, uint32_t mask);
+
 enum { BLOCKS = 4, SITES = 6, LOOPS = 2, CHUNKS = 4, CHUNK_WORDS = TRACE_CHUNK_BYTES / 8, TOLD = 2 * BLOCKS };
 
 static uint64_t words[TRACE_HEADER_WORDS + CHUNKS * CHUNK_WORDS];
@@ -260,6 +269,49 @@ static void windows_end_where_room_does(void)
 	CU_ASSERT_EQUAL(found, 5);
 }
 
+/* The gaps of one lane, each as iterations before it and left out, from its chunks in order. */
+static size_t gaps_of_lane(const uint64_t *buffer, uint64_t room, uint64_t lane, uint64_t gaps[][2], size_t most)
+{
+	size_t found = 0;
+	for (size_t c = 0; c < (uint32_t)buffer[0] && c < room; c++) {
+		const uint64_t *chunk = buffer + TRACE_HEADER_WORDS + c * CHUNK_WORDS;
+		const uint8_t *at = (const uint8_t *)(chunk + TRACE_CHUNK_HEADER_WORDS), *last = at + (uint32_t)chunk[2];
+		while ((uint32_t)chunk[1] == lane && at < last)
+			if (number_at(&at) == TOLD && number_at(&at) == 2 && number_at(&at) == 1 && found < most) {
+				gaps[found][0] = number_at(&at);
+				gaps[found++][1] = number_at(&at);
+			}
+	}
+	return found;
+}
+
+/* Lane 0 writes 200 bytes in each iteration and lane 1 one byte: alone, lane 1 would have windows of 64, 32, 32 ... iterations. As lanes of a warp both
+ * have those of lane 0, which are those of windows_end_where_room_does. */
+static void lanes_of_a_warp_have_the_same_windows(void)
+{
+	enum { ROOM = 64, ITERATIONS = 70000, MOST = 8 };
+	static uint64_t large[TRACE_HEADER_WORDS + ROOM * CHUNK_WORDS];
+	uint64_t gaps[2][MOST][2];
+	memset(large, 0, sizeof large);
+	large[TRACE_SHARE_WORD] = UINT64_C(5) << 32 | 16 * TRACE_SHARE_ONE;
+	const uint64_t launch[] = {(uint64_t)(uintptr_t)large, ROOM, 1, 1, 0, 0, 0, 0, 2, 1, 1, 4, 1, 1, 0, BLOCKS, SITES, LOOPS, 0, 0};
+	struct traced_threads *t = warps_begin(launch);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+	warp_loop(t, 0, 1, 64, 0, 3);
+	for (int i = 0; i < ITERATIONS; i++) {
+		warp_body(t, 0, 1, 2, 3);
+		for (int b = 0; b < 199; b++)
+			warp_block(t, 0, 2, 1);
+	}
+	warp_loop_end(t, 0, 1, 2, 3);
+	warps_end(t);
+	size_t count = gaps_of_lane(large, ROOM, 0, gaps[0], MOST);
+	CU_ASSERT_FATAL(count > 1 && count == gaps_of_lane(large, ROOM, 1, gaps[1], MOST));
+	CU_ASSERT_EQUAL(memcmp(gaps[0], gaps[1], count * sizeof *gaps[0]), 0);
+	CU_ASSERT_EQUAL(gaps[1][0][0], 8);
+	CU_ASSERT_EQUAL(gaps[1][0][1], 256 - 8);
+}
+
 void add_trace_native_tests(void)
 {
 	CU_pSuite s = CU_add_suite("compiled trace functions", NULL, NULL);
@@ -272,4 +324,5 @@ void add_trace_native_tests(void)
 	CU_add_test(s, "no room", no_room);
 	CU_add_test(s, "groups have shares", groups_have_shares);
 	CU_add_test(s, "windows end where room does", windows_end_where_room_does);
+	CU_add_test(s, "lanes of a warp have the same windows", lanes_of_a_warp_have_the_same_windows);
 }
