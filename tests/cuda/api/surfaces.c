@@ -2,7 +2,7 @@
  * Surface references of the runtime, as a program of CUDA 11 has them: headers of later versions do not know them. Ends with "PASS" or exit status 1.
  */
 #include "kernels/cuda/runtime.h"
-#include "tests/cuda/api/expect.h"
+#include "tests/cuda/expect.h"
 #include "tests/cuda/api/surfaces.h"
 
 struct channel {

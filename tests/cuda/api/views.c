@@ -2,7 +2,7 @@
  * Views of arrays by textures of the runtime: other formats, some of the layers, sRGB, and views that do not fit. Ends with "PASS" or exit status 1.
  */
 #include "kernels/cuda/runtime.h"
-#include "tests/cuda/api/expect.h"
+#include "tests/cuda/expect.h"
 #include "tests/cuda/api/views.h"
 
 struct channel {

@@ -1,6 +1,6 @@
-/* expect: what programs of this folder check that declare the runtime's functions themselves. */
-#ifndef GPUSIM_TESTS_CUDA_API_EXPECT_H
-#define GPUSIM_TESTS_CUDA_API_EXPECT_H
+/* expect: what programs of api/ check that declare the runtime's functions themselves. */
+#ifndef GPUSIM_TESTS_CUDA_EXPECT_H
+#define GPUSIM_TESTS_CUDA_EXPECT_H
 
 #include <stdio.h>
 
