@@ -373,7 +373,7 @@ static int run_machine(const struct gpu *gpu, const struct launch_profile *launc
 			result = machine_share_pipes(warps, out->by_pipe);
 		return result;
 	}
-	int result = machine_paths_make(warps, &m);
+	int result = machine_paths_make(gpu, warps, &m);
 	if (result)
 		return result;
 	result = run_model(gpu, launch, &m.warps, options, out, err);

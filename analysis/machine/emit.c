@@ -199,6 +199,15 @@ static void copy(struct emitter *e, uint32_t index)
 	end(e, in, in.class >= CODE_load && in.class <= CODE_texture ? index : UINT32_MAX);
 }
 
+/* bytes: of an access that is wider than that of the PTX; 0: none is */
+static void copy_all(struct emitter *e, uint32_t first, uint32_t stop, uint8_t bytes)
+{
+	for (uint32_t i = first; i < stop; i++)
+		copy(e, i);
+	if (bytes && !e->counting)
+		e->code->machine[e->code->machine_count - 1].bytes = bytes;
+}
+
 static void add_instruction(struct emitter *e, uint32_t at)
 {
 	const struct machine_function *f = &e->functions[e->function];
@@ -206,8 +215,7 @@ static void add_instruction(struct emitter *e, uint32_t at)
 	uint32_t first = e->starts[index], stop = e->starts[index + 1];
 	bool library = stop > first && e->code->code[first].flags & CODE_EXPANDED;
 	if (library || f->plans[at].kept)
-		for (uint32_t i = first; i < stop; i++)
-			copy(e, i);
+		copy_all(e, first, stop, f->plans[at].bytes);
 	else if (stop > first)
 		add_plan(e, &f->ptx->instructions[at], &f->plans[at], first);
 }

@@ -46,6 +46,7 @@ struct machine_plan {
 	bool planned;
 	const struct builtin_cost *cost;  /* a sequence that replaces it */
 	uint32_t wider;                   /* 1 + the load that also loads its result; 0: none */
+	uint8_t bytes;                    /* of a lane, of a load that also loads the results of others; 0: those of the PTX */
 };
 
 /* What the assembler makes of a block. */

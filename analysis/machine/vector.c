@@ -102,6 +102,7 @@ static bool join_words(struct machine_function *f, uint32_t at, uint32_t end, ui
 	for (uint32_t w = 0; w < words; w++)
 		if (others[w] != at)
 			f->plans[others[w]] = (struct machine_plan){.planned = true, .wider = at + 1};
+	f->plans[at].bytes = (uint8_t)(words * WORD);
 	return true;
 }
 

@@ -50,9 +50,18 @@ static uint32_t fullest_bank(uint32_t banks, const uint64_t *addresses, uint32_t
 	return most;
 }
 
+/* Banks are read once for lanes that ask for the same word, but each lane gets its bytes by itself. */
+static uint32_t shared_turns(const struct gpu *gpu, const uint64_t *addresses, uint32_t lanes, uint32_t bytes)
+{
+	uint32_t returned = (lanes * bytes + gpu->shared_return_bytes - 1) / gpu->shared_return_bytes;
+	return max_u32(returned, fullest_bank(gpu->shared_banks, addresses, lanes, (bytes + 3) / 4));
+}
+
 /* Wide accesses go in parts of the warp, each moving no more than all banks hold. */
 static uint32_t shared_accesses(const struct gpu *gpu, const uint64_t *addresses, uint32_t lanes, uint32_t bytes)
 {
+	if (gpu->shared_return_bytes)
+		return shared_turns(gpu, addresses, lanes, bytes);
 	uint32_t words = bytes > 4 && gpu->shared_wide_splits ? bytes / 4 : 1, sum = 0;
 	uint32_t part = lanes / words ? lanes / words : 1;
 	for (uint32_t first = 0; first < lanes; first += part)

@@ -308,6 +308,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	/* memory */                                                                                                   \
 	X(COUNT, shared_banks, "banks", 1, 1024, GPU_REQUIRED, "shared-memory banks of 4 bytes")                       \
 	X(FLAG, shared_wide_splits, "", 0, 1, GPU_DEFAULT("1"), "8 and 16 bytes per lane of shared memory take 2 and 4 turns") \
+	X(BYTES, shared_return_bytes, "bytes", 0, 65536, GPU_DEFAULT("0"),                                             \
+	  "that all lanes together get of shared memory in a cycle, also where they ask for the same; 0: as shared_wide_splits") \
 	X(BYTES, l1_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("128"), "what the load/store unit takes in one cycle")  \
 	X(BYTES, coalesce_bytes, "bytes", 0, 65536, GPU_DEFAULT("128"),                                                \
 	  "of all lanes that are coalesced together, so that wide accesses go in parts of a warp; 0: the whole warp")  \

@@ -30,11 +30,11 @@ def arguments():
     p = argparse.ArgumentParser()
     p.add_argument("build")
     p.add_argument("--half", choices=("development", "test", "all"), default="development")
-    p.add_argument("--work", help="keeps programs and reports here")
+    p.add_argument("--work", help="keeps programs and reports here; programs that it has are not compiled again")
     p.add_argument("--mean", type=float, default=10, help="most error of long kernels in the mean, in percent")
     p.add_argument("-o", dest="table")
     p.add_argument("programs", nargs="*")
-    return p.parse_args()
+    return p.parse_intermixed_args()
 
 
 def half_of(program):
@@ -61,8 +61,10 @@ def expected_output():
 
 def compiled(program, work):
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    out = os.path.join(work, program)
-    subprocess.run([nvcc, "-O3", "-std=c++17", "-arch=sm_90", "-cudart", "shared", "-o", out, os.path.join(SOURCES, program + ".cu")], check=True)
+    out, source = os.path.join(work, program), os.path.join(SOURCES, program + ".cu")
+    if os.path.exists(out) and os.path.getmtime(out) > os.path.getmtime(source):
+        return out
+    subprocess.run([nvcc, "-O3", "-std=c++17", "-arch=sm_90", "-cudart", "shared", "-o", out, source], check=True)
     return out
 
 

@@ -302,24 +302,44 @@ static void floats_are_contracted(void)
 	           "nop load move fp32 sfu fp32 store branch");
 }
 
-/* Four words of a row of 64 bytes are loaded at once if rows begin at multiples of 16. They are not if rows may begin at any
- * word, unless the text is final. */
-static void loads_of_a_row_become_wider(void)
-{
 #define ROW(variable)                                                                                                  \
 	"ld.param.u64 %d1, [k_param_0];\nmov.u32 %r3, %tid.x;\nmov.u64 %d2, " variable ";\nmul.wide.u32 %d3, %r3, 64;\n"   \
 	"add.s64 %d4, %d2, %d3;\nld.shared.f32 %f1, [%d4];\nld.shared.f32 %f2, [%d4+4];\n"                               \
 	"ld.shared.f32 %f3, [%d4+8];\nld.shared.f32 %f4, [%d4+12];\nadd.rn.f32 %f5, %f1, %f2;\n"                         \
 	"add.rn.f32 %f6, %f3, %f4;\nadd.rn.f32 %f7, %f5, %f6;\nst.global.f32 [%d1], %f7;\nret;\n"
+
+/* Four words of a row of 64 bytes are loaded at once if rows begin at multiples of 16. They are not if rows may begin at any
+ * word, unless the text is final. */
+static void loads_of_a_row_become_wider(void)
+{
 	check_body(ROW("rows"), "nop shuffle nop nop nop int_mad load fp32 fp32 fp32 store branch");
 	check_body(ROW("tile"), "nop shuffle nop nop nop int_mad load load load load fp32 fp32 fp32 store branch");
 	struct kernel_code *placed = make_final(ROW("tile")); /* the assembler places the variable */
 	check_machine(placed, 0, "nop shuffle nop nop nop int_mad load fp32 fp32 fp32 store branch");
 	code_free(placed);
-#undef ROW
 	check_body("ld.param.u64 %d1, [k_param_0];\nld.param.u64 %d2, [k_param_1];\nld.shared.f32 %f1, [%d2];\n"
 	           "ld.shared.f32 %f2, [%d2+4];\nadd.rn.f32 %f5, %f1, %f2;\nst.global.f32 [%d1], %f5;\nret;\n",
 	           "nop nop load load fp32 store branch");
+}
+
+/* A load of 16 bytes gives 32 lanes 512 bytes. Where shared memory returns 256 in a cycle that takes two turns, though each of the four loads of the
+ * PTX took one. */
+static void wider_loads_take_as_long_as_their_bytes(void)
+{
+	struct kernel_code *c = make(ROW("rows"), "sm_90:vendor:sass");
+	const uint32_t blocks[] = {0}, path_of[] = {0};
+	const uint16_t accesses[] = {1, 1, 1, 1, 1, 7}; /* a parameter, four loads and a store */
+	struct warp_path path = {.blocks = blocks, .block_count = 1, .accesses = accesses, .access_count = 6};
+	struct launch_warps warps = {.code = c, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1, .path_of = path_of, .pattern_groups = 1};
+	for (uint32_t returned = 0; returned <= 256; returned += 256) {
+		struct machine_paths m;
+		CU_ASSERT_EQUAL_FATAL(machine_paths_make(&(struct gpu){.warp_size = 32, .shared_return_bytes = returned}, &warps, &m), 0);
+		CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].access_count, 2);
+		CU_ASSERT_EQUAL(m.warps.paths[0].accesses[0], returned ? 2 : 1);
+		CU_ASSERT_EQUAL(m.warps.paths[0].accesses[1], 7);
+		machine_paths_free(&m);
+	}
+	code_free(c);
 }
 
 /* The arm runs under a predicate in place of the branch. Its own block is empty. */
@@ -468,7 +488,7 @@ static void paths_are_written_in_the_blocks_of_the_machine(void)
 	struct launch_warps warps = {.code = c, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1,
 	                             .path_of = path_of, .pattern_groups = 1};
 	struct machine_paths m;
-	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&(struct gpu){.warp_size = 32}, &warps, &m), 0);
 	const struct warp_path *p = &m.warps.paths[0];
 	CU_ASSERT_EQUAL_FATAL(p->block_count, 5);
 	CU_ASSERT_EQUAL(p->blocks[0], 0);
@@ -501,7 +521,7 @@ static void accesses_follow_the_order_of_the_machine(void)
 	struct warp_path path = {.blocks = blocks, .block_count = 7, .accesses = accesses, .access_count = 11, .requests = &requests};
 	struct launch_warps warps = {.code = c, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1, .path_of = path_of, .pattern_groups = 1};
 	struct machine_paths m;
-	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&(struct gpu){.warp_size = 32}, &warps, &m), 0);
 	const struct warp_path *p = &m.warps.paths[0];
 	CU_ASSERT_EQUAL_FATAL(p->access_count, GS_ARRAY_LEN(expected));
 	for (uint32_t i = 0; i < GS_ARRAY_LEN(expected); i++) {
@@ -527,7 +547,7 @@ static void windows_end_before_what_is_not_unrolled(void)
 	                             .path_of = path_of, .pattern_groups = 1};
 	static const double expected[] = {1, 6.25, 1, 1, 1};
 	struct machine_paths m;
-	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&(struct gpu){.warp_size = 32}, &warps, &m), 0);
 	const struct warp_path *p = &m.warps.paths[0];
 	CU_ASSERT_EQUAL_FATAL(p->block_count, 5);
 	CU_ASSERT_EQUAL(p->gaps[0].from, 1);
@@ -552,7 +572,7 @@ static void predicated_accesses_are_there_without_lanes(void)
 	struct launch_warps warps = {.code = c, .paths = paths, .path_count = 2, .groups = 1, .warps_per_group = 2,
 	                             .path_of = path_of, .pattern_groups = 1};
 	struct machine_paths m;
-	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&(struct gpu){.warp_size = 32}, &warps, &m), 0);
 	CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].access_count, 4);
 	CU_ASSERT_EQUAL_FATAL(m.warps.paths[1].access_count, 4);
 	static const uint16_t expected[2][4] = {{3, 4, 5, 6}, {3, 1, 1, 6}};
@@ -606,6 +626,7 @@ void add_machine_tests(void)
 	TEST(divisions_share_a_reciprocal);
 	TEST(floats_are_contracted);
 	TEST(loads_of_a_row_become_wider);
+	TEST(wider_loads_take_as_long_as_their_bytes);
 	TEST(short_arms_become_predicates);
 	TEST(returns_are_predicated_exits);
 	TEST(impossible_ends_hold_no_lanes);

@@ -74,7 +74,15 @@ void machine_view(const struct kernel_code *c, struct code_block *blocks, struct
 	}
 }
 
-static void find_places(const struct kernel_code *c, struct machine_store *s, uint32_t *ranks, uint32_t *owners)
+/* A load of shared memory that the assembler made of several takes as long as all lanes get its bytes, however few words they share. */
+static uint16_t least_turns(const struct gpu *gpu, const struct code_instruction *machine, const struct code_instruction *ptx)
+{
+	bool wider = machine->class == CODE_load && machine->space == SPACE_shared && machine->bytes > ptx->bytes;
+	uint32_t returned = gpu->shared_return_bytes;
+	return wider && returned ? (uint16_t)((gpu->warp_size * machine->bytes + returned - 1) / returned) : 1;
+}
+
+static void find_places(const struct gpu *gpu, const struct kernel_code *c, struct machine_store *s, uint32_t *ranks, uint32_t *owners)
 {
 	uint32_t count = 0;
 	s->reordered = c->origin != CODE_SELECTED;
@@ -92,7 +100,8 @@ static void find_places(const struct kernel_code *c, struct machine_store *s, ui
 			uint32_t origin = c->machine_origins[i];
 			if (!code_has_accesses(c->machine[i].class))
 				continue;
-			s->places[count] = (struct access_place){owners[origin], ranks[origin], 0, false};
+			s->places[count] = (struct access_place){.block = owners[origin], .rank = ranks[origin]};
+			s->places[count].least = least_turns(gpu, &c->machine[i], &c->code[origin]);
 			s->places[count].moved =
 			    owners[origin] != m->of && c->machine_blocks[owners[origin]].merged != (int32_t)m->of;
 			s->reordered |= s->places[count].moved;
@@ -216,7 +225,7 @@ static int find_pieces(const struct kernel_code *c, struct machine_store *s)
 	return s->executions ? 0 : -ENOMEM;
 }
 
-static int make_store(const struct launch_warps *in, struct machine_store *s)
+static int make_store(const struct gpu *gpu, const struct launch_warps *in, struct machine_store *s)
 {
 	const struct kernel_code *c = in->code;
 	uint32_t *ranks = calloc(c->code_count + 1u, sizeof *ranks), *owners = calloc(c->code_count + 1u, sizeof *owners);
@@ -235,7 +244,7 @@ static int make_store(const struct launch_warps *in, struct machine_store *s)
 	                     s->block_accesses && s->most_accesses && s->entries && s->arrivals && s->ways && s->way_of ? 0 : -ENOMEM;
 	if (!result) {
 		machine_view(c, s->blocks, &s->view);
-		find_places(c, s, ranks, owners);
+		find_places(gpu, c, s, ranks, owners);
 		result = find_pieces(c, s);
 	}
 	if (!result)
@@ -245,10 +254,10 @@ static int make_store(const struct launch_warps *in, struct machine_store *s)
 	return result;
 }
 
-int machine_paths_make(const struct launch_warps *in, struct machine_paths *out)
+int machine_paths_make(const struct gpu *gpu, const struct launch_warps *in, struct machine_paths *out)
 {
 	*out = (struct machine_paths){.warps = *in, .store = calloc(1, sizeof *out->store)};
-	int result = out->store ? make_store(in, out->store) : -ENOMEM;
+	int result = out->store ? make_store(gpu, in, out->store) : -ENOMEM;
 	for (uint32_t p = 0; p < in->path_count && !result; p++) {
 		out->store->path_count = p + 1;
 		result = machine_write_path(in, out->store, p);

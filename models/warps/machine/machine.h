@@ -31,7 +31,7 @@ bool machine_has(const struct kernel_code *code);
  * both. From code->block_count on are the unrolled loops. */
 void machine_view(const struct kernel_code *code, struct code_block *blocks, struct kernel_code *view);
 /* Returns 0 or a negative errno value; the caller frees with machine_paths_free. in->code has machine code. */
-int machine_paths_make(const struct launch_warps *in, struct machine_paths *out);
+int machine_paths_make(const struct gpu *gpu, const struct launch_warps *in, struct machine_paths *out);
 void machine_paths_free(struct machine_paths *m);
 
 /* The same shares for paths of code that is the chip's itself, as that of traces is. Returns 0 or -ENOMEM. */

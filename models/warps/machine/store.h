@@ -8,6 +8,7 @@
 struct access_place {
 	uint32_t block, rank, copy;
 	bool moved; /* another block makes it than that of the PTX, which is executed before or after it */
+	uint16_t least; /* turns that it takes at least, because it is wider than that of the PTX */
 };
 
 /* An execution of a block of a path: where, and its first access there. */

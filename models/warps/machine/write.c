@@ -1,4 +1,5 @@
 /* Writes the path of a warp in the machine's blocks, with its accesses and gaps; see machine.h. */
+#include "models/util/minmax.h"
 #include "models/warps/machine/store.h"
 
 #include <errno.h>
@@ -85,13 +86,13 @@ static void write_parts(struct machine_writer *w, size_t n, size_t from)
 	to->first[n + 1] = (uint32_t)to->part_count;
 }
 
-static void write_access(struct machine_writer *w, size_t from)
+static void write_access(struct machine_writer *w, size_t from, uint16_t least)
 {
 	size_t n = w->access_count++;
 	if (w->origins)
 		w->origins[n] = from == SIZE_MAX ? UINT32_MAX : (uint32_t)from;
 	if (w->to->accesses)
-		w->to->accesses[n] = from == SIZE_MAX ? 1 : w->path->accesses[from];
+		w->to->accesses[n] = from == SIZE_MAX ? 1 : (uint16_t)max_u32(w->path->accesses[from], least);
 	if (w->to->waits)
 		w->to->waits[n] = from == SIZE_MAX ? 0 : w->path->waits[from];
 	if (!w->to->first)
@@ -109,7 +110,7 @@ static void write_accesses(struct machine_writer *w, size_t at, size_t first)
 {
 	uint32_t block = w->path->blocks[at];
 	for (uint32_t i = w->s->first_place[block]; i < w->s->first_place[block + 1]; i++)
-		write_access(w, find_access(w, at, first, &w->s->places[i]));
+		write_access(w, find_access(w, at, first, &w->s->places[i]), w->s->places[i].least);
 }
 
 static struct execution next_execution(struct machine_writer *w, uint32_t block)
@@ -130,7 +131,7 @@ static void write_piece(struct machine_writer *w, uint32_t piece)
 	for (uint32_t i = w->s->first_place[piece]; i < w->s->first_place[piece + 1]; i++) {
 		const struct access_place *place = &w->s->places[i];
 		const struct execution *e = &w->executions[place->copy < m->times ? place->copy : 0];
-		write_access(w, find_access(w, e->at, e->first, place));
+		write_access(w, find_access(w, e->at, e->first, place), place->least);
 	}
 }
 

@@ -11,8 +11,6 @@
  *   no_stores      nothing goes to shared memory: loads, barriers and products
  *   no_barriers    without both barriers
  *   no_products    one product for a tile: loads, stores and barriers
- *   products       nothing but products from shared memory
- *   rows_apart     products alone, where the lanes' rows are 33 words apart, and loads of shared memory are of single words
  */
 #include "tests/accuracy/truth/micro.h"
 
@@ -20,9 +18,9 @@ static int launches = 20, repeats = 5;
 
 enum { ALL = 0, NO_LOADS = 1, NO_STORES = 2, NO_BARRIERS = 4, NO_PRODUCTS = 8 };
 
-template <int TILE, int WITHOUT, int PAD> __global__ void tiles(const float *a, const float *b, float *c, int n, int tiles_of_row)
+template <int TILE, int WITHOUT> __global__ void tiles(const float *a, const float *b, float *c, int n, int tiles_of_row)
 {
-	__shared__ float ta[TILE][TILE + PAD], tb[TILE][TILE + PAD];
+	__shared__ float ta[TILE][TILE], tb[TILE][TILE];
 	int lx = threadIdx.x, ly = threadIdx.y;
 	int x = blockIdx.x * TILE + lx, y = blockIdx.y * TILE + ly;
 	float s = 0.0f, va = lx, vb = ly;
@@ -59,7 +57,7 @@ template <int TILE, int WITHOUT, int PAD> __global__ void tiles(const float *a, 
 	c[y * n + x] = s;
 }
 
-template <int TILE, int WITHOUT, int PAD> void time_of(const char *what, float *memory, int blocks_x, int blocks_y, int count)
+template <int TILE, int WITHOUT> void time_of(const char *what, float *memory, int blocks_x, int blocks_y, int count)
 {
 	const int n = 2048;
 	cudaEvent_t from, to;
@@ -70,7 +68,7 @@ template <int TILE, int WITHOUT, int PAD> void time_of(const char *what, float *
 		float ms;
 		CHECK(cudaEventRecord(from));
 		for (int i = 0; i < launches; i++)
-			tiles<TILE, WITHOUT, PAD><<<dim3(blocks_x, blocks_y), dim3(TILE, TILE)>>>(memory, memory + n * n, memory + 2 * n * n, n, count);
+			tiles<TILE, WITHOUT><<<dim3(blocks_x, blocks_y), dim3(TILE, TILE)>>>(memory, memory + n * n, memory + 2 * n * n, n, count);
 		CHECK(cudaEventRecord(to));
 		CHECK(cudaDeviceSynchronize());
 		CHECK(cudaEventElapsedTime(&ms, from, to));
@@ -82,13 +80,11 @@ template <int TILE, int WITHOUT, int PAD> void time_of(const char *what, float *
 
 template <int TILE> void all_of(float *memory, int blocks_x, int blocks_y, int count)
 {
-	time_of<TILE, ALL, 0>("all", memory, blocks_x, blocks_y, count);
-	time_of<TILE, NO_LOADS, 0>("no_loads", memory, blocks_x, blocks_y, count);
-	time_of<TILE, NO_STORES, 0>("no_stores", memory, blocks_x, blocks_y, count);
-	time_of<TILE, NO_BARRIERS, 0>("no_barriers", memory, blocks_x, blocks_y, count);
-	time_of<TILE, NO_PRODUCTS, 0>("no_products", memory, blocks_x, blocks_y, count);
-	time_of<TILE, NO_LOADS | NO_STORES | NO_BARRIERS, 0>("products", memory, blocks_x, blocks_y, count);
-	time_of<TILE, NO_LOADS | NO_STORES | NO_BARRIERS, 1>("rows_apart", memory, blocks_x, blocks_y, count);
+	time_of<TILE, ALL>("all", memory, blocks_x, blocks_y, count);
+	time_of<TILE, NO_LOADS>("no_loads", memory, blocks_x, blocks_y, count);
+	time_of<TILE, NO_STORES>("no_stores", memory, blocks_x, blocks_y, count);
+	time_of<TILE, NO_BARRIERS>("no_barriers", memory, blocks_x, blocks_y, count);
+	time_of<TILE, NO_PRODUCTS>("no_products", memory, blocks_x, blocks_y, count);
 }
 
 int main(int argc, char **argv)

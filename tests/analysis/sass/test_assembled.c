@@ -175,7 +175,7 @@ static void unrolled_loops_have_pieces(void)
 	CU_ASSERT_EQUAL_FATAL(c.code->machine_block_count, GS_ARRAY_LEN(expected));
 	CU_ASSERT_EQUAL(memcmp(c.code->machine_blocks, expected, sizeof expected), 0);
 	struct launch_warps warps = {.code = c.code, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1, .path_of = path_of, .pattern_groups = 1};
-	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&(struct gpu){.warp_size = 32}, &warps, &m), 0);
 	CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].block_count, GS_ARRAY_LEN(written));
 	CU_ASSERT_EQUAL(memcmp(m.warps.paths[0].blocks, written, sizeof written), 0);
 	CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].access_count, GS_ARRAY_LEN(kept));
@@ -214,7 +214,7 @@ static void entries_of_loops_are_not_repeated(void)
 	path_weigh(c.code, blocks, 10, &gap, 1, weights);
 	struct warp_path path = {.blocks = blocks, .block_count = 10, .gaps = &gap, .gap_count = 1, .weights = weights};
 	struct launch_warps warps = {.code = c.code, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1, .path_of = path_of, .pattern_groups = 1};
-	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&(struct gpu){.warp_size = 32}, &warps, &m), 0);
 	CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].block_count, 5);
 	for (size_t i = 0; i < 5; i++)
 		CU_ASSERT_DOUBLE_EQUAL(m.warps.paths[0].weights[i], expected[i], 1e-9);
@@ -230,7 +230,7 @@ static void paths_are(const struct kernel_code *code, const uint32_t *blocks, si
 	struct warp_path path = {.blocks = blocks, .block_count = count};
 	struct launch_warps warps = {.code = code, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1, .path_of = path_of, .pattern_groups = 1};
 	struct machine_paths m;
-	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&(struct gpu){.warp_size = 32}, &warps, &m), 0);
 	CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].block_count, expected_count);
 	CU_ASSERT_EQUAL(memcmp(m.warps.paths[0].blocks, expected, expected_count * sizeof *expected), 0);
 	machine_paths_free(&m);

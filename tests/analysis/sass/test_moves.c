@@ -108,7 +108,7 @@ static void accesses_may_be_made_elsewhere(void)
 				     .warps_per_group = 2,
 				     .path_of = path_of,
 				     .pattern_groups = 1};
-	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&(struct gpu){.warp_size = 32}, &warps, &m), 0);
 	CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].access_count, GS_ARRAY_LEN(kept));
 	CU_ASSERT_EQUAL(memcmp(m.warps.paths[0].accesses, kept, sizeof kept), 0);
 	CU_ASSERT_EQUAL_FATAL(m.warps.paths[1].access_count, 1);

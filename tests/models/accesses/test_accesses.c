@@ -99,6 +99,21 @@ static void wide_shared_accesses_take_turns(void)
 	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 16}, addresses, 32), 4);
 }
 
+/* Lanes get 256 bytes in a cycle. All at one place: 32 lanes of 8 bytes are 256 bytes, of 16 bytes 512. Each at its own 16 bytes: 128 words in 32 banks. */
+static void lanes_get_so_many_bytes_of_shared_memory(void)
+{
+	struct gpu gpu = fermi();
+	uint64_t one[32] = {0}, own[32];
+	gpu.shared_return_bytes = 256;
+	for (uint64_t i = 0; i < 32; i++)
+		own[i] = i * 16;
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 4}, one, 32), 1);
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 8}, one, 32), 1);
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 16}, one, 32), 2);
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 16}, one, 16), 1);
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 16}, own, 32), 4);
+}
+
 /* Atomics: 32 lanes on one counter are one segment and 31 more turns. On 32 neighbours, 128 bytes are 4 segments. */
 static void atomics_on_one_address_are_serial(void)
 {
@@ -233,6 +248,7 @@ void add_accesses_tests(void)
 	CU_add_test(suite, "loads read banks of L1", loads_read_banks_of_l1);
 	CU_add_test(suite, "banks conflict without padding", banks_conflict_without_padding);
 	CU_add_test(suite, "wide shared accesses take turns", wide_shared_accesses_take_turns);
+	CU_add_test(suite, "lanes get so many bytes of shared memory", lanes_get_so_many_bytes_of_shared_memory);
 	CU_add_test(suite, "atomics on one address are serial", atomics_on_one_address_are_serial);
 	CU_add_test(suite, "data scatters in shared memory", data_scatters_in_shared_memory);
 	CU_add_test(suite, "lanes meet in banks by chance", lanes_meet_by_chance);
