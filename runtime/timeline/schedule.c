@@ -157,10 +157,10 @@ static bool may_start(const struct schedule_command *c, size_t t, double *ready)
 		*ready = later(*ready, c->after[i]->times[t].end);
 	}
 	const struct queue_place *q = c->queue ? &c->queue->places[t] : NULL;
-	if (q && (c->waits_all || c->queue->in_order) && (q->head != c || q->running))
+	if (q && (c->waits_all || c->queue->in_order) && q->open != c)
 		return false;
 	if (q)
-		*ready = later(*ready, c->waits_all ? q->all_end : c->queue->in_order ? later(q->last_end, q->floor) : q->floor);
+		*ready = later(*ready, c->waits_all || c->queue->in_order ? q->before_open : q->floor);
 	return true;
 }
 
@@ -196,6 +196,12 @@ static struct start next_turn(const struct schedule *s, size_t t)
 
 /* ---- running ---- */
 
+static void leave_open(struct queue_place *q, size_t t)
+{
+	for (; q->open && q->open->times[t].state == COMMAND_DONE; q->open = q->open->next_in_queue)
+		q->before_open = later(q->before_open, q->open->times[t].end);
+}
+
 static void finish(struct schedule_command *c, size_t t, double start, double end)
 {
 	struct command_times *at = &c->times[t];
@@ -204,7 +210,7 @@ static void finish(struct schedule_command *c, size_t t, double start, double en
 	at->end = end;
 	at->state = COMMAND_DONE;
 	if (q) {
-		q->last_end = end;
+		leave_open(q, t);
 		q->all_end = later(q->all_end, end);
 		if (c->barrier)
 			q->floor = end;
@@ -245,9 +251,8 @@ static void start_command(struct schedule *s, struct start turn, size_t t)
 		finish(c, t, turn.ready, turn.ready);
 	else if (c->engine != ENGINE_COMPUTE)
 		start_copy(s, c, t, turn.ready);
-	else if (sharing_add(&gpu_of(s, t, c->queue->device)->sharing, c, at->duration, &at->demand, c->queue->priority, turn.ready))
-		c->queue->places[t].running++;
-	else /* memory is short */
+	else if (!sharing_add(&gpu_of(s, t, c->queue->device)->sharing, c, at->duration, &at->demand, c->queue->priority, turn.ready))
+		/* memory is short */
 		finish(c, t, turn.ready, turn.ready + at->duration);
 	leave_head(&c->queue->places[t], t);
 }
@@ -257,9 +262,7 @@ static void end_launch(struct sharing *sharing, size_t t)
 	struct shared_launch ended;
 	if (!sharing_step(sharing, &ended))
 		return;
-	struct schedule_command *c = ended.what;
-	c->queue->places[t].running--;
-	finish(c, t, ended.start, ended.end);
+	finish(ended.what, t, ended.start, ended.end);
 }
 
 /* The GPU that changes first. */
@@ -302,9 +305,11 @@ static void enter_queue(struct schedule *s, struct schedule_command *c)
 	if (q->last)
 		q->last->next_in_queue = c;
 	q->last = c;
-	for (size_t t = 0; t < s->target_count; t++)
-		if (!q->places[t].head)
-			q->places[t].head = c;
+	for (size_t t = 0; t < s->target_count; t++) {
+		struct queue_place *place = &q->places[t];
+		place->head = place->head ? place->head : c;
+		place->open = place->open ? place->open : c;
+	}
 }
 
 /* A call that waits for events, without a queue. */

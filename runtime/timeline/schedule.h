@@ -46,8 +46,9 @@ struct command_times {
 /* Of a queue, on one target. */
 struct queue_place {
 	struct schedule_command *head;   /* the first that waits, or NULL; of an out-of-order queue, some after it may be done */
-	size_t running;
-	double last_end, all_end, floor; /* of the command before; of all; of the last barrier */
+	struct schedule_command *open;   /* the first that is not done, or NULL */
+	double before_open;              /* when the last of those before it ended */
+	double all_end, floor;           /* of all that are done; of the last barrier */
 };
 
 struct schedule_queue {

@@ -100,6 +100,19 @@ static void markers_wait_for_all_of_an_unordered_queue(void)
 	check(calls, 4);
 }
 
+/* A marker is called before the launch and the read, which end later: it does not wait for them. */
+static void markers_do_not_wait_for_what_comes_after_them(void)
+{
+	static const struct call calls[] = {
+		{"write", 2, 7, 0, 0, ENGINE_TO_GPU, 5000, -1, false, false, 0, 5000, 0},
+		{"marker", 2, 7, 0, 0, ENGINE_NONE, 0, -1, false, true, 5000, 5000, 0},
+		{"launch", 2, 7, 0, 0, ENGINE_COMPUTE, 9000, -1, false, false, 0, 9000, 0},
+		{"read", 2, 7, 0, 0, ENGINE_FROM_GPU, 8000, -1, false, false, 0, 8000, 0},
+		{"finish", 2, 7, 0, 0, ENGINE_NONE, 0, -1, true, true, 9000, 9000, 9000},
+	};
+	check(calls, 5);
+}
+
 /* The first launch waits for the write, the second need not and runs at once. The third may start at 1000 and has the GPU until 5500. */
 static void commands_that_may_start_first_go_first(void)
 {
@@ -199,6 +212,7 @@ void add_schedule_tests(void)
 	CU_ADD_TEST(s, a_queue_runs_in_order_and_a_blocking_read_holds_the_host);
 	CU_ADD_TEST(s, queues_share_engines_and_events_hold_commands);
 	CU_ADD_TEST(s, markers_wait_for_all_of_an_unordered_queue);
+	CU_ADD_TEST(s, markers_do_not_wait_for_what_comes_after_them);
 	CU_ADD_TEST(s, commands_that_may_start_first_go_first);
 	CU_ADD_TEST(s, one_copy_engine_serves_both_directions);
 	CU_ADD_TEST(s, a_barrier_holds_what_comes_after_it);
