@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of what SMs can issue. Launches that want 1 and hardly any were measured (docs/overlap.md); where between them it changes was not. */
+static const double ISSUES_ALL_THE_TIME = 0.9;
 static const double ROUNDING = 1e-6; /* what sums of floats may be off by; less than a group takes of a GPU */
 
 void sharing_free(struct sharing *s)
@@ -67,6 +69,16 @@ static double wave_left(const struct shared_launch *l)
 	return l->part == PART_TAIL || !(wave > 0) ? l->left : fmin(l->left, wave - fmod(done, wave));
 }
 
+/*
+ * For how long a launch still keeps its room, or other groups that come there are held up. Those of a wave end together. But if they want to issue
+ * more than there is, the oldest go first: what comes then is behind all groups that are there, as many as a wave, wherever that is.
+ */
+static double room_kept(const struct shared_launch *l)
+{
+	double wave = fmin(l->demand.wave * l->duration, l->left);
+	return use_wanted(l, THROUGHPUT_ISSUE) > ISSUES_ALL_THE_TIME ? wave : wave_left(l);
+}
+
 /* Launches that have no groups yet ask for room: those of lower priorities give theirs when their groups have ended. */
 static void ask_for_room(struct sharing *s)
 {
@@ -78,7 +90,7 @@ static void ask_for_room(struct sharing *s)
 		for (size_t k = i + 1; k < known(s); k++) {
 			struct shared_launch *other = &s->launches[k];
 			if (other->priority > l->priority && other->part >= PART_FULL && other->rate > 0 && !keeps_room(s, other))
-				other->kept_until = s->now + wave_left(other) / other->rate;
+				other->kept_until = s->now + room_kept(other) / other->rate;
 		}
 	}
 }
@@ -183,10 +195,32 @@ static void place(const struct sharing *s, struct shared_launch *l)
 		l->start = fmax(l->start, s->now - part_time(l, PART_DRIVER) - part_time(l, PART_LAUNCH));
 }
 
+/* The one that launches: one that has begun is not overtaken. NULL: none. */
+static const struct shared_launch *who_launches(struct sharing *s)
+{
+	struct shared_launch *first = NULL;
+	for (size_t i = 0; i < known(s); i++) {
+		struct shared_launch *l = &s->launches[i];
+		if (l->part == PART_LAUNCH && (!first || l->launching))
+			first = l;
+	}
+	if (first)
+		first->launching = true;
+	return first;
+}
+
+/* Groups of it wait for room: none of a launch after it goes before them, even if that would find room. */
+static bool groups_wait(const struct shared_launch *l)
+{
+	bool more_waves = l->part == PART_FULL && (l->demand.tail > 0 || l->left > l->demand.wave * l->duration * (1 + ROUNDING));
+	return l->part >= PART_FULL && (l->share < 1 - ROUNDING || more_waves);
+}
+
 static void set_rates(struct sharing *s)
 {
 	double left[ROOM_KINDS];
-	bool launching = false;
+	const struct shared_launch *launching = who_launches(s);
+	bool waiting = false;
 	for (int k = 0; k < ROOM_KINDS; k++)
 		left[k] = 1;
 	ask_for_room(s);
@@ -197,10 +231,12 @@ static void set_rates(struct sharing *s)
 		struct shared_launch *l = &s->launches[i];
 		if (!l->entered)
 			begin(s, l);
-		if (!keeps_room(s, l))
+		if (!keeps_room(s, l) && l->part >= PART_FULL && waiting)
+			l->share = 0;
+		else if (!keeps_room(s, l))
 			take_room(s, l, left);
-		l->rate = l->part == PART_LAUNCH && launching ? 0 : l->share;
-		launching |= l->part == PART_LAUNCH;
+		waiting |= groups_wait(l);
+		l->rate = l->part == PART_LAUNCH && l != launching ? 0 : l->share;
 		if (l->part == PART_FULL && l->rate > 0 && !l->placed)
 			place(s, l);
 	}

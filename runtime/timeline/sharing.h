@@ -1,12 +1,13 @@
 /*
  * sharing: launches that run at the same time on one GPU.
  *
- * They get room on the SMs in the order of their priorities, and then in that in which they came: the groups of the first before those of the
- * next, which fill what is left, in the tail of the first as well. Groups that run are not stopped: what comes with a higher priority
- * waits until they have ended, as those of a wave do together. A launch without room waits. One with a part of its room is slower by as much. SMs issue for the
- * oldest first, so that the next gets what is left of that, too. Where launches ask for more of L2 or DRAM than there is, none gets more
- * than an equal share, unless others leave some of theirs; and those that wait for memory wait longer, the more of DRAM all of them use
- * together. A launch that runs alone takes its own time. (Measured on an H200: docs/overlap.md.)
+ * They get room on the SMs in the order of their priorities, and then in that in which they came: the groups of the first before those of the next,
+ * which fill what is left, in the tail of the first as well; but none while groups of the first wait. Groups that run are not stopped: what comes
+ * with a higher priority waits until they have ended, as those of a wave do together, or one after the other where they issue all the time. A launch
+ * that has begun to be launched is not overtaken. A launch without room waits. One with a part of its room is slower by as much. SMs issue for the
+ * oldest first, so that the next gets what is left of that, too. Where launches ask for more of L2 or DRAM than there is, none gets more than an
+ * equal share, unless others leave some of theirs; and those that wait for memory wait longer, the more of DRAM all of them use together. A launch
+ * that runs alone takes its own time. (Measured on an H200: docs/overlap.md.)
  *
  * Times are in ns. Nothing here knows what is launched.
  */
@@ -27,6 +28,7 @@ struct shared_launch {
 	double left;            /* ns of this part, alone */
 	double rate;            /* relative to running alone; 0: it waits for room */
 	bool entered;           /* it is among those that the GPU knows at once */
+	bool launching;         /* it has begun to be launched, or more */
 	bool placed;            /* it has had room */
 	bool undisturbed;       /* it has always run as if it were alone */
 	int priority;           /* the lower number goes first, as with CUDA */

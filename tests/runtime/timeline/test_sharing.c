@@ -213,6 +213,40 @@ static void launches_begin_one_after_the_other(void)
 	check(launches, 2, 128);
 }
 
+/* That of a higher priority comes while the first is launched: its own is next, and then it waits for the wave of the first, until 1000. */
+static void a_launch_that_has_begun_is_not_overtaken(void)
+{
+	struct launch_alone l = {.groups = 8, .occupancy = {.blocks_per_sm = 2, .allowed = {2, 2, 2, 2}}, .launch = 0.2};
+	struct command_demand d = demand_of_launch(&gpu, &l);
+	struct one launches[] = {
+		{1000, 0, d, 0, 1000},
+		{1000, 100, d, 800, 1800},
+	};
+	check_priorities(launches, (const int[]){0, -1}, 2);
+}
+
+/* Two waves that issue all the time: what comes at 300 is behind as many groups as a wave has, until 1300. 700 of the first are left then. */
+static void groups_that_issue_go_oldest_first(void)
+{
+	struct one launches[] = {
+		{2000, 0, demand(16, 1, 0), 0, 2500},
+		{500, 300, demand(8, 1, 0), 1300, 1800},
+	};
+	check_priorities(launches, (const int[]){0, -1}, 2);
+}
+
+/* 12 groups that take all registers. The next launch takes none, but it does not pass the 4 groups that wait until 500. */
+static void groups_that_wait_are_not_passed(void)
+{
+	struct launch_alone l = {.groups = 12, .occupancy = {.blocks_per_sm = 2, .allowed = {8, 8, 2, 8}}};
+	struct launch_alone small = {.groups = 1, .occupancy = {.blocks_per_sm = 8, .allowed = {8, 8, UINT32_MAX, 8}}};
+	struct one launches[] = {
+		{1000, 0, demand_of_launch(&gpu, &l), 0, 1000},
+		{100, 200, demand_of_launch(&gpu, &small), 500, 600},
+	};
+	check(launches, 2, 128);
+}
+
 /*
  * What an H200 took (docs/overlap.md): launches of blocks of 256 threads in 1, 2, 4 and 8 streams, in us from the first start to the last
  * end. dense and chain compute, so that a block occupies what its SM issues for 230.7 and 117.4 us (from 12 blocks per SM). reads brings
@@ -266,6 +300,78 @@ static void streams_take_what_an_h200_takes(void)
 	CU_ASSERT_TRUE(sum / (double)count < 0.05);
 }
 
+/*
+ * The same with priorities (tests/accuracy/truth/micro_priorities.cu): 4224 blocks, of which 8 fit on an SM, and blocks of a higher priority that may
+ * start at `ready`. A wave of dense or chain (which issue all the time) or of reads (20.5 us of DRAM alone, or 18.5) takes 20 us. Not here: dense before
+ * others, which it starves. The times of each alone are given; the ends must come within 35%, and within 10% in the mean.
+ */
+enum kind { DENSE, CHAIN, READS };
+static const double low_alone_us[] = {[DENSE] = 86.9, [CHAIN] = 86.7, [READS] = 82.8};
+static const struct prior {
+	enum kind low, high;
+	uint64_t blocks;
+	double alone_us, ready, high_us, low_us;
+} priors[] = {
+	{DENSE, DENSE, 16, 4.5, 24.1, 49.3, 86.9}, {DENSE, DENSE, 132, 4.5, 23.6, 49.0, 89.7},
+	{DENSE, DENSE, 1056, 22.6, 13.6, 60.3, 107.6}, {DENSE, DENSE, 4224, 86.9, 12.8, 122.0, 169.3},
+	{CHAIN, DENSE, 16, 4.5, 23.3, 37.0, 89.5}, {CHAIN, DENSE, 132, 4.5, 12.6, 35.2, 93.6},
+	{CHAIN, DENSE, 1056, 22.6, 12.1, 52.9, 110.5}, {CHAIN, DENSE, 4224, 86.9, 15.1, 116.6, 171.9},
+	{CHAIN, CHAIN, 16, 11.6, 11.8, 42.9, 91.0}, {CHAIN, CHAIN, 132, 11.6, 13.6, 42.6, 93.3},
+	{CHAIN, CHAIN, 1056, 23.2, 13.3, 55.9, 111.2}, {CHAIN, CHAIN, 4224, 86.7, 12.1, 118.1, 172.4},
+	{CHAIN, READS, 16, 6.0, 13.3, 33.1, 90.7}, {CHAIN, READS, 132, 7.0, 23.6, 41.6, 86.9},
+	{CHAIN, READS, 1056, 23.2, 23.8, 59.5, 99.4}, {CHAIN, READS, 4224, 82.8, 11.8, 107.9, 158.8},
+	{READS, DENSE, 16, 4.5, 12.6, 24.4, 82.5}, {READS, DENSE, 132, 4.5, 13.1, 29.8, 83.3},
+	{READS, DENSE, 1056, 22.6, 12.6, 45.7, 100.2}, {READS, DENSE, 4224, 86.9, 12.8, 105.3, 162.4},
+	{READS, CHAIN, 16, 11.6, 12.1, 30.1, 82.8}, {READS, CHAIN, 132, 11.6, 14.1, 31.9, 82.8},
+	{READS, CHAIN, 1056, 23.2, 13.3, 48.5, 97.4}, {READS, CHAIN, 4224, 86.7, 13.1, 109.2, 158.1},
+	{READS, READS, 16, 6.0, 13.6, 36.7, 83.1}, {READS, READS, 132, 7.0, 13.6, 39.3, 85.1},
+	{READS, READS, 1056, 23.2, 13.9, 53.9, 102.0}, {READS, READS, 4224, 82.8, 14.4, 112.0, 161.4},
+};
+
+static struct command_demand demand_of_kind(enum kind kind, uint64_t blocks, double us)
+{
+	static const struct gpu h200 = {.sm_count = 132};
+	struct launch_alone l = {.groups = blocks, .occupancy = {.blocks_per_sm = 8, .allowed = {16, 32, UINT32_MAX, 8}}, .launch = 1.4 / us};
+	double waves = (double)blocks / (132 * 8);
+	if (kind == READS)
+		l.use[THROUGHPUT_DRAM] = fmin(1, 18.5 * waves / (us - 1.4));
+	else
+		l.use[THROUGHPUT_ISSUE] = fmin(1, 20 * waves / (us - 1.4));
+	l.memory = kind == READS;
+	return demand_of_launch(&h200, &l);
+}
+
+static void run_prior(const struct prior *p, double ends[2])
+{
+	struct sharing s = {.most = 128, .bank_time = 47.62 / (684 / 1.958)};
+	struct command_demand low = demand_of_kind(p->low, 4224, low_alone_us[p->low]), high = demand_of_kind(p->high, p->blocks, p->alone_us);
+	struct shared_launch ended;
+	CU_ASSERT_TRUE(sharing_add(&s, &ends[0], low_alone_us[p->low], &low, 0, 0));
+	while (sharing_next(&s) <= p->ready)
+		sharing_step(&s, &ended);
+	CU_ASSERT_TRUE(sharing_add(&s, &ends[1], p->alone_us, &high, -5, p->ready));
+	while (!isinf(sharing_next(&s)))
+		if (sharing_step(&s, &ended))
+			*(double *)ended.what = ended.end;
+	sharing_free(&s);
+}
+
+static void priorities_take_what_an_h200_takes(void)
+{
+	double sums[2] = {0};
+	size_t count = sizeof priors / sizeof *priors;
+	for (size_t i = 0; i < count; i++) {
+		double ends[2] = {0}, low = 0, high = 0;
+		run_prior(&priors[i], ends);
+		low = fabs(ends[0] / priors[i].low_us - 1);
+		high = fabs(ends[1] / priors[i].high_us - 1);
+		CU_ASSERT_TRUE(low < 0.1 && high < 0.35);
+		sums[0] += low;
+		sums[1] += high;
+	}
+	CU_ASSERT_TRUE(sums[0] / (double)count < 0.03 && sums[1] / (double)count < 0.1);
+}
+
 /* Alone, a launch takes exactly its time, whatever its parts add up to. */
 static void alone_a_launch_takes_its_time(void)
 {
@@ -296,6 +402,10 @@ void add_sharing_tests(void)
 	CU_ADD_TEST(s, launching_needs_no_room);
 	CU_ADD_TEST(s, waiting_for_memory_takes_longer_if_others_use_it);
 	CU_ADD_TEST(s, launches_begin_one_after_the_other);
+	CU_ADD_TEST(s, a_launch_that_has_begun_is_not_overtaken);
+	CU_ADD_TEST(s, groups_that_issue_go_oldest_first);
+	CU_ADD_TEST(s, groups_that_wait_are_not_passed);
+	CU_ADD_TEST(s, priorities_take_what_an_h200_takes);
 	CU_ADD_TEST(s, streams_take_what_an_h200_takes);
 	CU_ADD_TEST(s, alone_a_launch_takes_its_time);
 }
