@@ -74,8 +74,10 @@ struct schedule_command *calls_add(struct calls_log *log, const struct call_line
 		return NULL;
 	c->thread = thread;
 	c->queue = queue;
-	if (queue)
+	if (queue) {
 		queue->priority = l->priority;
+		queue->stream = l->flags & CALL_STREAM;
+	}
 	c->engine = (enum command_engine)l->engine;
 	c->size_bytes = l->bytes;
 	c->launch = l->launch;

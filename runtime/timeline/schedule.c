@@ -322,10 +322,20 @@ static void wait_for_events(struct schedule *s, struct schedule_command *c, size
 	finish(c, t, ready, ready);
 }
 
+/* What a call takes at most, unless the host works in it. */
+static double call_limit(const struct schedule_command *c)
+{
+	if (!c->queue || !c->queue->stream)
+		return CALL_NS;
+	if (c->engine == ENGINE_NONE)
+		return STREAM_MARK_NS;
+	return c->engine == ENGINE_COMPUTE && !c->size_bytes ? STREAM_LAUNCH_NS : CALL_NS;
+}
+
 static void end_call(struct schedule_command *c, size_t t)
 {
 	double took = c->return_ns > c->call_ns ? (double)(c->return_ns - c->call_ns) : 0;
-	double end = c->times[t].host_begin + (took < CALL_NS || c->works ? took : CALL_NS);
+	double end = c->times[t].host_begin + (c->works ? took : fmin(took, call_limit(c)));
 	c->times[t].host_end = c->waits ? later(end, c->times[t].end) : end;
 	c->thread->clock[t] = c->times[t].host_end;
 }

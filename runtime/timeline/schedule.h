@@ -3,8 +3,8 @@
  *
  * Calls are logged in the order in which they were made. A replay goes through the log once the durations are known:
  *
- *   host clock of a thread: what it does between its calls takes as long as here, a call CALL_NS at most; where it waits for
- *                           commands, it waits for their simulated end
+ *   host clock of a thread: what it does between its calls takes as long as here, a call CALL_NS at most, or less where it was
+ *                           measured; where it waits for commands, it waits for their simulated end
  *   a command may start     when its call was made, and what it waits for has ended (the events of its list; in an in-order
  *                           queue the command before it). Commands that may start are taken in the order of that time
  *   launches, and copies within the GPU's memory: share the GPU (sharing.h)
@@ -29,6 +29,8 @@
 
 enum { SCHEDULE_DEVICES = 16 }; /* GPUs of a program, at most; those beyond share the last */
 enum { CALL_NS = 5000 }; /* an enqueue on a GPU's driver: a few microseconds */
+/* The same of CUDA's streams, as measured beside an H200 (tests/accuracy/truth/micro_priorities.cu): a launch, and what neither launches nor copies. */
+enum { STREAM_LAUNCH_NS = 3000, STREAM_MARK_NS = 1400 };
 
 enum command_engine { ENGINE_NONE, ENGINE_COMPUTE, ENGINE_TO_GPU, ENGINE_FROM_GPU, ENGINE_COUNT };
 
@@ -57,6 +59,7 @@ struct schedule_queue {
 	char name[32]; /* for people; "": none */
 	uint32_t index;
 	bool in_order;
+	bool stream; /* of CUDA */
 	int priority; /* as in struct shared_launch */
 	uint32_t device; /* which of the program's GPUs, below SCHEDULE_DEVICES */
 	struct schedule_command *last;

@@ -134,8 +134,10 @@ static struct schedule_command *stream_begins(const char *what, const char *name
 	}
 	if (c->queue && call->name)
 		snprintf(c->queue->name, sizeof c->queue->name, "%s", call->name);
-	if (c->queue)
+	if (c->queue) {
 		c->queue->priority = call->priority;
+		c->queue->stream = true;
+	}
 	c->after = call->after_count ? calloc(call->after_count, sizeof *c->after) : NULL;
 	for (size_t i = 0; i < call->after_count && c->after; i++)
 		if (call->after[i])

@@ -20,12 +20,12 @@ static struct schedule_command *add(struct calls_log *log, const char *const *li
 	return c;
 }
 
-/* 16908545: a copy that waits (1), in a queue of GPU 1 (256), from GPU 2 (2 * 65536) to GPU 1 (16777216). */
+/* 16908577: a copy that waits (1) in a stream (32), in a queue of GPU 1 (256), from GPU 2 (2 * 65536) to GPU 1 (16777216). */
 static void a_log_is_read_as_it_was(void)
 {
 	static const char *const lines[] = {
 		"launch 0 0 0 1 0 1000 1100 0 1 - k",
-		"peer 0 1 -3 3 16908545 1200 1300 4000 0 0 -",
+		"peer 0 1 -3 3 16908577 1200 1300 4000 0 0 -",
 		"host 0 -1 0 0 16 1300 101300 0 0 - host",
 	};
 	struct schedule s;
@@ -38,6 +38,7 @@ static void a_log_is_read_as_it_was(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(host);
 	CU_ASSERT_EQUAL(peer->queue->device, 1);
 	CU_ASSERT_EQUAL(peer->queue->priority, -3);
+	CU_ASSERT_TRUE(peer->queue->stream && !log.by_line[0]->queue->stream);
 	CU_ASSERT_EQUAL(s.device_count, 2);
 	CU_ASSERT_TRUE(peer->waits && !peer->waits_all && peer->after_count == 1 && peer->after[0] == log.by_line[0]);
 	CU_ASSERT_EQUAL(peer->from, 2);

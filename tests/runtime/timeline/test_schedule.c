@@ -18,6 +18,8 @@ struct call {
 	double start, end, host_end; /* expected */
 };
 
+static bool stream; /* queues are streams of CUDA */
+
 static void check_with(struct schedule_limits limits, const struct call *calls, size_t count)
 {
 	static const char handles[3];
@@ -28,6 +30,8 @@ static void check_with(struct schedule_limits limits, const struct call *calls, 
 	for (size_t i = 0; i < count; i++) {
 		struct schedule_command *c = commands[i] = schedule_add(&s, calls[i].what, NULL);
 		c->queue = calls[i].queue < 0 ? NULL : schedule_queue(&s, &handles[calls[i].queue], calls[i].queue < 2);
+		if (c->queue)
+			c->queue->stream = stream;
 		c->thread = schedule_thread(&s, calls[i].thread);
 		c->call_ns = calls[i].call_ns;
 		c->return_ns = calls[i].return_ns;
@@ -98,6 +102,20 @@ static void markers_wait_for_all_of_an_unordered_queue(void)
 		{"finish", 2, 7, 80100, 90000, ENGINE_NONE, 0, -1, true, true, 5100, 5100, 5100 + CALL_NS},
 	};
 	check(calls, 4);
+}
+
+/* What CUDA's calls take is known better: launches, marks and copies, which take 20000 here. Time between them is the program's. */
+static void calls_of_streams_take_what_was_measured(void)
+{
+	static const struct call calls[] = {
+		{"marker", 0, 7, 0, 20000, ENGINE_NONE, 0, -1, false, false, 0, 0, STREAM_MARK_NS},
+		{"launch", 0, 7, 20100, 40100, ENGINE_COMPUTE, 1000, -1, false, false, 1500, 2500, 4500},
+		{"write", 0, 7, 40100, 60100, ENGINE_TO_GPU, 1000, -1, false, false, 4500, 5500, 9500},
+		{"marker", 0, 7, 60100, 60600, ENGINE_NONE, 0, -1, false, false, 9500, 9500, 10000},
+	};
+	stream = true;
+	check(calls, 4);
+	stream = false;
 }
 
 /* A marker is called before the launch and the read, which end later: it does not wait for them. */
@@ -212,6 +230,7 @@ void add_schedule_tests(void)
 	CU_ADD_TEST(s, a_queue_runs_in_order_and_a_blocking_read_holds_the_host);
 	CU_ADD_TEST(s, queues_share_engines_and_events_hold_commands);
 	CU_ADD_TEST(s, markers_wait_for_all_of_an_unordered_queue);
+	CU_ADD_TEST(s, calls_of_streams_take_what_was_measured);
 	CU_ADD_TEST(s, markers_do_not_wait_for_what_comes_after_them);
 	CU_ADD_TEST(s, commands_that_may_start_first_go_first);
 	CU_ADD_TEST(s, one_copy_engine_serves_both_directions);
