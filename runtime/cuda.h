@@ -130,6 +130,7 @@ struct cuda_call {
 	unsigned wait_count;
 	struct cuda_event **event;
 	bool blocking; /* the call returns when the command has ended; for the timeline as well */
+	bool records;  /* of cuda_mark: an event's time, which takes the stream a while in the timeline */
 };
 
 /* What this thread enqueues from `begins` on, until it is called without, is one call of the application, as a launch of a graph is: in the

@@ -104,6 +104,15 @@ int hook_cudaEventDestroy(void *event)
 }
 
 /* Takes the reference to `recorded`. */
+static bool is_timed(void *event)
+{
+	pthread_mutex_lock(&lock);
+	struct application_event *e = find_event(event);
+	bool timed = e && !(e->flags & API_EVENT_NO_TIMING);
+	pthread_mutex_unlock(&lock);
+	return timed;
+}
+
 static int set_recorded(void *event, struct cuda_event *recorded)
 {
 	pthread_mutex_lock(&lock);
@@ -137,6 +146,7 @@ int hook_cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
 	error = ordered_begin(&c, stream, false, NULL);
 	if (error)
 		return error;
+	c.call.records = is_timed(event);
 	int result = cuda_mark(&c.call, &c.err);
 	if (!result && c.event)
 		mark = cuda_event_retain(c.event);

@@ -280,7 +280,7 @@ int ordered_begin(struct ordered_command *c, void *stream, bool blocking, struct
 		return cudaErrorMemoryAllocation;
 	}
 	/* A command that has ended when the call returns need not be waited for. */
-	c->call = (struct cuda_call){c->stream->queue, c->waits, (unsigned)c->count, blocking ? NULL : &c->event, blocking};
+	c->call = (struct cuda_call){c->stream->queue, c->waits, (unsigned)c->count, blocking ? NULL : &c->event, blocking, false};
 	return cudaSuccess;
 }
 

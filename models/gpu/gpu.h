@@ -351,6 +351,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, launch_end_ns, "ns", 0, 1e9, GPU_DEFAULT("0"),                                                         \
 	  "that a launch whose groups access global memory on several SMs takes longer at its end, while stores arrive; 0: it ends when they have") \
 	X(REAL, cuda_launch_overhead_ns, "ns", 0, 1e9, GPU_DEFAULT("1456"), "the same of CUDA programs, as profilers time kernels") \
+	X(REAL, cuda_event_ns, "ns", 0, 1e9, GPU_DEFAULT("0"), "that recording an event with a time takes its stream, in CUDA") \
 	X(REAL, group_turnaround, "cycles", 0, 100000, GPU_DEFAULT("0"),                                               \
 	  "from the end of a group to the first instruction of the next one in its place")                            \
 	X(REAL, group_interval, "cycles", 0, 100000, GPU_DEFAULT("0"), "of an SM, from the start of a group to that of the next") \

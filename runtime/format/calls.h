@@ -18,8 +18,9 @@
 #ifndef GPUSIM_RUNTIME_FORMAT_CALLS_H
 #define GPUSIM_RUNTIME_FORMAT_CALLS_H
 
-/* CALL_WORKS: the host does something of its own in it, for as long as it took. CALL_STREAM: the queue is a stream of CUDA. */
-enum call_flag { CALL_WAITS = 1, CALL_WAITS_ALL = 2, CALL_BARRIER = 4, CALL_OUT_OF_ORDER = 8, CALL_WORKS = 16, CALL_STREAM = 32 };
+/* CALL_WORKS: the host does something of its own in it, for as long as it took. CALL_STREAM: the queue is a stream of CUDA.
+ * CALL_RECORDS: the marker is an event that is recorded with its time. */
+enum call_flag { CALL_WAITS = 1, CALL_WAITS_ALL = 2, CALL_BARRIER = 4, CALL_OUT_OF_ORDER = 8, CALL_WORKS = 16, CALL_STREAM = 32, CALL_RECORDS = 64 };
 enum call_gpu { CALL_GPU_SHIFT = 8, CALL_FROM_SHIFT = 16, CALL_TO_SHIFT = 24, CALL_GPU_MASK = 15 };
 
 #endif

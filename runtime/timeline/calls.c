@@ -11,7 +11,8 @@ static void add_call(struct gs_buf *out, const struct schedule_command *c)
 {
 	unsigned flags = (c->waits ? CALL_WAITS : 0u) | (c->waits_all ? CALL_WAITS_ALL : 0u) | (c->barrier ? CALL_BARRIER : 0u) |
 	                 (c->queue && !c->queue->in_order ? CALL_OUT_OF_ORDER : 0u) | (c->works ? CALL_WORKS : 0u) |
-	                 (c->queue && c->queue->stream ? CALL_STREAM : 0u) | (c->queue ? c->queue->device << CALL_GPU_SHIFT : 0u) |
+	                 (c->queue && c->queue->stream ? CALL_STREAM : 0u) | (c->records ? CALL_RECORDS : 0u) |
+	                 (c->queue ? c->queue->device << CALL_GPU_SHIFT : 0u) |
 	                 (unsigned)c->from << CALL_FROM_SHIFT | (unsigned)c->to << CALL_TO_SHIFT;
 	gs_buf_printf(out, "%s %u %d %d %d %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " ", c->what, c->thread->index,
 	              c->queue ? (int)c->queue->index : -1, c->queue ? c->queue->priority : 0, (int)c->engine, flags, c->call_ns, c->return_ns,

@@ -39,7 +39,7 @@ bool call_parse(const char *line, struct call_line *l); /* false: it is no such 
 /* The command, resolved; its durations are the caller's to set. NULL: it cannot be, or memory is short. */
 struct schedule_command *calls_add(struct calls_log *log, const struct call_line *l, const char *name);
 uint32_t calls_gpus(const char *text); /* GPUs that queues and copies of all lines name, at least 1 */
-/* What a copy takes on a target; of what is none, nothing. t: links between GPUs, or NULL. */
+/* What a copy or the record of an event takes on a target; of what is neither, nothing. t: links between GPUs, or NULL. */
 void calls_set_transfer(struct schedule_command *c, size_t target, const struct gpu *gpu, const struct topology *t);
 
 #endif

@@ -87,6 +87,7 @@ struct schedule_command *calls_add(struct calls_log *log, const struct call_line
 	c->waits_all = l->flags & CALL_WAITS_ALL;
 	c->barrier = l->flags & CALL_BARRIER;
 	c->works = l->flags & CALL_WORKS;
+	c->records = l->flags & CALL_RECORDS;
 	c->from = (uint8_t)gpu_in(l->flags, CALL_FROM_SHIFT);
 	c->to = (uint8_t)gpu_in(l->flags, CALL_TO_SHIFT);
 	c->resolved = true;
@@ -110,6 +111,8 @@ uint32_t calls_gpus(const char *text)
 
 void calls_set_transfer(struct schedule_command *c, size_t target, const struct gpu *gpu, const struct topology *t)
 {
+	if (c->records)
+		c->times[target].duration = gpu->cuda_event_ns;
 	for (int k = 0; k < TRANSFER_KINDS; k++) {
 		if (strcmp(c->what, transfer_name((enum transfer_kind)k)))
 			continue;

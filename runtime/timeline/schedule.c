@@ -248,7 +248,7 @@ static void start_command(struct schedule *s, struct start turn, size_t t)
 	struct command_times *at = &c->times[t];
 	at->state = COMMAND_RUNS;
 	if (!c->engine || isnan(at->duration))
-		finish(c, t, turn.ready, turn.ready);
+		finish(c, t, turn.ready, turn.ready + (c->records ? at->duration : 0));
 	else if (c->engine != ENGINE_COMPUTE)
 		start_copy(s, c, t, turn.ready);
 	else if (!sharing_add(&gpu_of(s, t, c->queue->device)->sharing, c, at->duration, &at->demand, c->queue->priority, turn.ready))

@@ -89,6 +89,7 @@ struct schedule_command {
 	bool waits;        /* the call returns when the command has ended; of clFinish: all of the queue */
 	bool waits_all;    /* it starts after all commands of its queue before it */
 	bool barrier;      /* those after it start when it has ended */
+	bool records;      /* an event's time, which takes the stream a while: its duration */
 	bool works;        /* the host works in the call: it takes as long as it took */
 	uint8_t from, to;  /* of a copy between GPUs */
 	bool resolved, replayed; /* its duration is known; and it waits for its turn, or has had it */

@@ -32,6 +32,7 @@ int call_begin(struct call_log *l, const struct cuda_call *call, struct cuda_com
 	l->timeline.priority = call->stream->priority;
 	l->timeline.device = call->stream->device;
 	l->timeline.part = one_call_ns;
+	l->timeline.records = call->records;
 	int failed = fault_now(err);
 	if (!failed)
 		failed = command_prepare(c, call, err);

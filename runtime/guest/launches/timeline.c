@@ -282,6 +282,9 @@ struct schedule_command *timeline_stream_marker(const struct stream_call *call)
 {
 	struct schedule_command *c = stream_begins("marker", NULL, call);
 	if (c) {
+		c->records = call->records;
+		for (size_t t = 0; t < simulation.target_count && c->records; t++)
+			c->times[t].duration = simulation.targets[t].gpu.cuda_event_ns;
 		resolve(c);
 		log_ends();
 	}

@@ -25,6 +25,7 @@ struct stream_call {
 	const struct schedule_command *const *after; /* what it waits for beside its stream; NULL elements are not logged */
 	size_t after_count;
 	bool blocking;
+	bool records; /* an event's time */
 	int priority; /* of the stream, as in struct shared_launch */
 	uint32_t device; /* which of the GPUs it is of */
 	bool part; /* of a call that made others before it: it takes no time of its own */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct gpu gpu = {.link_gbps = 25, .link_latency_ns = 8000, .peer_gbps = 200, .peer_latency_ns = 2000};
+static const struct gpu gpu = {.cuda_event_ns = 1300, .link_gbps = 25, .link_latency_ns = 8000, .peer_gbps = 200, .peer_latency_ns = 2000};
 
 /* Adds lines; returns the last command, or NULL where one of them cannot be. */
 static struct schedule_command *add(struct calls_log *log, const char *const *lines, size_t count)
@@ -29,6 +29,7 @@ static void a_log_is_read_as_it_was(void)
 		"host 0 -1 0 0 16 1300 101300 0 0 - host",
 	};
 	struct schedule s;
+	struct call_line line = {0};
 	struct topology links;
 	struct gs_error err;
 	CU_ASSERT_EQUAL_FATAL(schedule_start(&s, 1), 0);
@@ -49,11 +50,18 @@ static void a_log_is_read_as_it_was(void)
 	calls_set_transfer(peer, 0, &gpu, NULL);
 	CU_ASSERT_DOUBLE_EQUAL(peer->times[0].duration, 4000 / 200.0 + 2000, 1e-9);
 	CU_ASSERT_TRUE(host->works && !host->queue);
+	/* An event is recorded (64) in the stream (32), which takes it 1300. */
+	CU_ASSERT_TRUE(call_parse("marker 0 1 0 0 96 1400 1400 0 0 - -", &line));
+	struct schedule_command *event = calls_add(&log, &line, "-");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(event);
+	calls_set_transfer(event, 0, &gpu, NULL);
+	CU_ASSERT_TRUE(event->records);
 	/* The host works for half of 100000, not for what a call takes at most. */
 	log.by_line[0]->times[0].duration = 10;
 	schedule_replay(&s);
 	schedule_settle(&s, NULL);
 	CU_ASSERT_DOUBLE_EQUAL(host->times[0].host_end - host->times[0].host_begin, 50000, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(event->times[0].end - event->times[0].start, 1300, 1e-9);
 	CU_ASSERT_EQUAL(calls_gpus("launch 0 0 0 1 0 1 1 0 1 - k\npeer 0 1 0 3 16908545 1 1 4000 0 - -\n"), 3);
 	CU_ASSERT_EQUAL(calls_gpus("launch 0 0 0 1 0 1 1 0 1 - k\n"), 1);
 	free(log.by_line);
