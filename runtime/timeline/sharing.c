@@ -69,14 +69,23 @@ static double wave_left(const struct shared_launch *l)
 	return l->part == PART_TAIL || !(wave > 0) ? l->left : fmin(l->left, wave - fmod(done, wave));
 }
 
+/* Its groups would issue all the time if they had all SMs for themselves. */
+static bool issues_all_the_time(const struct shared_launch *l)
+{
+	double room = 0;
+	for (int k = 0; k < ROOM_KINDS; k++)
+		room = fmax(room, room_wanted(l, k));
+	return use_wanted(l, THROUGHPUT_ISSUE) > ISSUES_ALL_THE_TIME * room;
+}
+
 /*
- * For how long a launch still keeps its room, or other groups that come there are held up. Those of a wave end together. But if they want to issue
- * more than there is, the oldest go first: what comes then is behind all groups that are there, as many as a wave, wherever that is.
+ * For how long a launch still keeps its room from another one, or holds up its groups. Those of a wave end together. But if they want to issue more than
+ * there is, the oldest go first: what comes then and wants the same is behind all groups that are there, as many as a wave, wherever that is.
  */
-static double room_kept(const struct shared_launch *l)
+static double room_kept(const struct shared_launch *l, const struct shared_launch *from)
 {
 	double wave = fmin(l->demand.wave * l->duration, l->left);
-	return use_wanted(l, THROUGHPUT_ISSUE) > ISSUES_ALL_THE_TIME ? wave : wave_left(l);
+	return issues_all_the_time(l) && issues_all_the_time(from) ? wave : wave_left(l);
 }
 
 /* Launches that have no groups yet ask for room: those of lower priorities give theirs when their groups have ended. */
@@ -90,7 +99,7 @@ static void ask_for_room(struct sharing *s)
 		for (size_t k = i + 1; k < known(s); k++) {
 			struct shared_launch *other = &s->launches[k];
 			if (other->priority > l->priority && other->part >= PART_FULL && other->rate > 0 && !keeps_room(s, other))
-				other->kept_until = s->now + room_kept(other) / other->rate;
+				other->kept_until = s->now + room_kept(other, l) / other->rate;
 		}
 	}
 }
