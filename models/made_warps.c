@@ -102,6 +102,11 @@ int made_warps_new(const struct gpu *gpu, const struct launch_profile *launch, c
 	return result;
 }
 
+size_t made_warps_bytes(const struct made_warps *m)
+{
+	return trace_warps_bytes(&m->warps);
+}
+
 void made_warps_free(struct made_warps *m)
 {
 	if (m)

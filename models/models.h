@@ -113,6 +113,7 @@ int model_launch(const struct gpu *gpu, const struct launch_profile *launch, con
 struct made_warps;
 int made_warps_new(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                    struct made_warps **out, struct gs_error *err);
+size_t made_warps_bytes(const struct made_warps *m); /* of memory, nearly */
 void made_warps_free(struct made_warps *m); /* NULL is fine */
 /* What their instructions ask of memory, without timing them; out->instructions has code_count zeroed entries. */
 int made_warps_survey(const struct gpu *gpu, const struct made_warps *m, struct launch_survey *out);

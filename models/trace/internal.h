@@ -63,8 +63,12 @@ struct trace_store {
 	uint64_t *pattern_ids;
 	struct address_shift *shifts;
 	struct line_set common;
-	void **owned; /* what paths point to */
+	struct store_piece {
+		void *memory;
+		size_t used, room;
+	} *owned; /* what paths point to, in pieces of which the last is being filled */
 	size_t path_count, path_room, owned_count, owned_room;
+	size_t owned_bytes; /* room of all pieces */
 	struct path_slot {
 		uint64_t hash;
 		uint32_t path; /* + 1; 0: free */
@@ -82,6 +86,7 @@ int trace_store_keep(struct trace_store *s, const struct recorded_path *r, bool 
 /* Keeps a path that is as another one, but does its outermost windows so much more or less often that it does `times` as much, or as
  * near to it as can be. actual: what it does over what the other does. */
 int trace_store_vary(struct trace_store *s, const struct kernel_code *code, uint32_t of, double times, uint32_t *path, double *actual);
+size_t trace_store_bytes(const struct trace_store *s); /* of memory, nearly */
 void trace_store_free(struct trace_store *s); /* NULL is fine */
 bool trace_store_has_gaps(const struct trace_store *s);
 /* A path that the store keeps has other rounds now: weighs it anew. before: its instructions. */

@@ -7,16 +7,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy that the store frees. NULL when memory runs out. */
+/* Pieces grow with what is kept, so that stores of few paths are small. */
+static bool add_piece(struct trace_store *s, size_t bytes)
+{
+	enum { LEAST = 1 << 12, MOST = 1 << 18 };
+	size_t usual = s->owned_bytes < LEAST ? LEAST : s->owned_bytes < MOST ? s->owned_bytes : MOST;
+	struct store_piece piece = {.room = bytes > usual ? bytes : usual};
+	if (!gs_reserve(&s->owned, s->owned_count, &s->owned_room, sizeof *s->owned) || !(piece.memory = malloc(piece.room)))
+		return false;
+	s->owned[s->owned_count++] = piece;
+	s->owned_bytes += piece.room;
+	return true;
+}
+
+/* A copy that the store frees, for any type. NULL when memory runs out. */
 static void *keep_copy(struct trace_store *s, const void *data, size_t bytes)
 {
-	if (!gs_reserve(&s->owned, s->owned_count, &s->owned_room, sizeof *s->owned))
-		return NULL;
-	void *copy = malloc(bytes + 1);
-	if (copy && bytes)
+	size_t taken = (bytes + 1 + 15) & ~(size_t)15;
+	struct store_piece *last = s->owned_count ? &s->owned[s->owned_count - 1] : NULL;
+	if (!last || last->room - last->used < taken) {
+		if (!add_piece(s, taken))
+			return NULL;
+		last = &s->owned[s->owned_count - 1];
+	}
+	void *copy = (char *)last->memory + last->used;
+	last->used += taken;
+	if (bytes)
 		memcpy(copy, data, bytes);
-	if (copy)
-		s->owned[s->owned_count++] = copy;
 	return copy;
 }
 
@@ -194,12 +211,17 @@ int trace_store_vary(struct trace_store *s, const struct kernel_code *code, uint
 	return 0;
 }
 
+size_t trace_store_bytes(const struct trace_store *s)
+{
+	return s->owned_bytes + s->path_room * (sizeof *s->paths + sizeof *s->requests) + s->slot_count * sizeof *s->slots;
+}
+
 void trace_store_free(struct trace_store *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->owned_count; i++)
-		free(s->owned[i]);
+		free(s->owned[i].memory);
 	free(s->owned);
 	free(s->paths);
 	free(s->requests);

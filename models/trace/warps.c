@@ -841,6 +841,11 @@ int computed_warps(const struct gpu *gpu, const struct kernel_code *code, const 
 	return result;
 }
 
+size_t trace_warps_bytes(const struct trace_warps *t)
+{
+	return trace_store_bytes(t->store);
+}
+
 void trace_warps_free(struct trace_warps *t)
 {
 	trace_store_free(t->store);

@@ -60,6 +60,7 @@ int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const str
 int computed_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *arguments,
                    const struct trace_shape *shape, const struct lane_counts *lanes, const uint16_t *usual,
                    struct trace_warps *out, struct gs_error *err);
+size_t trace_warps_bytes(const struct trace_warps *t); /* of memory, nearly */
 void trace_warps_free(struct trace_warps *t);
 
 /* Branches of one line of the source after which lanes of a warp went different ways. */

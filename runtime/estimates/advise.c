@@ -353,7 +353,7 @@ void advising_end(struct advising *a, struct simulation *sim)
 
 /* ---- at the end ---- */
 
-enum { MOST_LATER = 16, MOST_WARPS = 4 }; /* MOST_WARPS: launches that are kept with their warps, some 100 MB each at most */
+enum { MOST_LATER = 16 };
 
 /* Trials, each as much work as the launch; TRIALS_USUAL: not known. dear: also those that are not made because they are dear. */
 static double wanted_by(const struct advising *a, bool dear)
@@ -400,12 +400,13 @@ static struct advising *shortest_later(const struct advice_budget *b)
 	return shortest;
 }
 
-static size_t later_with_warps(const struct advice_budget *b)
+static bool room_for_warps(const struct advice_budget *b, const struct made_warps *made)
 {
-	size_t count = 0;
+	struct kept_warps kept = {0};
 	for (const struct advising *a = b->later; a; a = a->next)
-		count += a->made != NULL;
-	return count;
+		if (a->made)
+			keeps_warps(&kept, a->made);
+	return keeps_warps(&kept, made);
 }
 
 void advising_put_off(struct advising *a, struct advice_budget *b, uint64_t bytes, uint64_t most_bytes)
@@ -419,7 +420,7 @@ void advising_put_off(struct advising *a, struct advice_budget *b, uint64_t byte
 		leave_out(b, a, true);
 		return;
 	}
-	if (later_with_warps(b) >= MOST_WARPS)
+	if (a->made && !room_for_warps(b, a->made))
 		drop_warps(a);
 	a->bytes = bytes;
 	a->next = b->later;
@@ -515,8 +516,8 @@ void advice_finish_later(struct advice_budget *b, struct simulation *sim, struct
 	b->later = NULL;
 	b->later_count = b->later_bytes = 0;
 	order_late(list, count, sim);
-	for (size_t i = 0; i < count && i < at_once(crew); i++)
-		list[i].advising->keeps = true;
+	for (size_t i = 0; i < count; i++)
+		list[i].advising->keeps = list[i].advising->made || i < at_once(crew);
 	for_all_late(list, count, crew, propose_late);
 	allot_late(list, count, sim, work_at_end(b, sim, seconds));
 	for_all_late(list, count, crew, try_late);

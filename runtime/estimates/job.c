@@ -95,10 +95,8 @@ void job_unref(struct estimate_job *job)
 
 /* ---- warps for trials ---- */
 
-/* Of launches that are not handed over yet: bounds memory. To make them again takes time and changes nothing, so which are kept may depend on
- * threads. */
-enum { MOST_KEPT_WARPS = 4 };
-static unsigned kept_warps; /* under jobs_lock */
+/* Of launches that are not handed over yet. To make them again takes time and changes nothing, so which are kept may depend on threads. */
+static struct kept_warps kept_warps; /* under jobs_lock */
 
 static bool has_trials(const struct simulation *sim)
 {
@@ -106,14 +104,28 @@ static bool has_trials(const struct simulation *sim)
 	return simulates && !sim->model.exact && sim->options.advice.number != ADVICE_NEVER && !(sim->options.report.number & REPORT_NONE);
 }
 
+bool keeps_warps(struct kept_warps *kept, const struct made_warps *made)
+{
+	enum { MOST = 4, MOST_BYTES = 64 << 20 }; /* some of any size, some 100 MB each at most, and more where all are small */
+	size_t bytes = made_warps_bytes(made);
+	bool room = kept->count < MOST || kept->bytes + bytes <= MOST_BYTES;
+	kept->count += room;
+	kept->bytes += room ? bytes : 0;
+	return room;
+}
+
+void drops_warps(struct kept_warps *kept, const struct made_warps *made)
+{
+	kept->count--;
+	kept->bytes -= made_warps_bytes(made);
+}
+
 static void keep_warps(struct estimate_job *job, struct made_warps *made)
 {
 	pthread_mutex_lock(&jobs_lock);
-	bool room = kept_warps < MOST_KEPT_WARPS;
-	if (room) {
+	bool room = made && keeps_warps(&kept_warps, made);
+	if (room)
 		job->made = made;
-		kept_warps += made != NULL;
-	}
 	pthread_mutex_unlock(&jobs_lock);
 	if (!room)
 		made_warps_free(made);
@@ -124,7 +136,8 @@ struct made_warps *job_take_warps(struct estimate_job *job)
 	pthread_mutex_lock(&jobs_lock);
 	struct made_warps *made = job->made;
 	job->made = NULL;
-	kept_warps -= made != NULL;
+	if (made)
+		drops_warps(&kept_warps, made);
 	pthread_mutex_unlock(&jobs_lock);
 	return made;
 }

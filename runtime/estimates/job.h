@@ -91,6 +91,13 @@ double job_full_time_ns(struct estimate_job *job, struct decoded_trace *trace, s
 
 /* Times the launch of a job that is done once more, on this thread: on another GPU, or with other options. Its trace is set, or options->made. */
 int job_model(const struct estimate_job *job, const struct gpu *gpu, const struct model_options *options, struct estimate *out);
+/* Warps that are kept so that they need not be made again: as many as have room in memory. */
+struct kept_warps {
+	unsigned count;
+	size_t bytes;
+};
+bool keeps_warps(struct kept_warps *kept, const struct made_warps *made); /* whether there is room; they count then */
+void drops_warps(struct kept_warps *kept, const struct made_warps *made);
 /* The warps that a done job was timed with, for the caller to free; NULL: they were not kept. */
 struct made_warps *job_take_warps(struct estimate_job *job);
 /* Its warps; its trace is set. Returns as made_warps_new does, and the caller frees. */
