@@ -2,7 +2,8 @@
  * What was jumped over leaves its lines in caches.
  *
  *   L2 knows all that was asked for: as many parts of requests as bring each L1 the lines that it has room for
- *   else: the last LEAST_TOUCHED parts of requests of a jump at least, and all of them up to ALL_TOUCHED in a launch
+ *   else: the last LEAST_TOUCHED parts of requests of a jump at least, and all of them up to ALL_TOUCHED in a launch; in a trial on fewer SMs,
+ *   whose L2 is as much smaller, as many less
  */
 #include "models/grid/jumped.h"
 
@@ -167,10 +168,10 @@ bool jumped_learns(const struct rates *r, const struct rate_place *places)
 
 void jumped_touch(struct rates *r, const struct rate_level *l, const struct rate_place *places, bool l2_knows)
 {
-	uint64_t parts = parts_of_round(r, places), all = r->touched < ALL_TOUCHED ? ALL_TOUCHED - r->touched : 0;
+	uint64_t parts = parts_of_round(r, places), most_parts = (uint64_t)(ALL_TOUCHED * r->part), least = (uint64_t)(LEAST_TOUCHED * r->part);
 	if (!parts)
 		return;
-	all = l2_knows ? parts_of_l1(r, l) : all > LEAST_TOUCHED ? all : LEAST_TOUCHED;
+	uint64_t all = l2_knows ? parts_of_l1(r, l) : most_parts > r->touched + least ? most_parts - r->touched : least;
 	double most = most_rounds(r, places);
 	uint64_t rounds = (double)(all / parts + 1) < most ? all / parts + 1 : (uint64_t)most;
 	for (uint32_t i = 0; i < r->count && l2_knows; i++)

@@ -364,7 +364,8 @@ static int reduce_plan(const struct ov_work *work, uint32_t residency, struct ov
 	if (few >= plan->sm_count)
 		return 0;
 	bool all = plan->groups == plan->all && plan->sm_count == work->gpu->sm_count;
-	plan->groups = all ? groups_of_few(plan->all, few, plan->sm_count) : part_of(plan->groups, (double)few / plan->sm_count);
+	plan->reduced = (double)few / plan->sm_count;
+	plan->groups = all ? groups_of_few(plan->all, few, plan->sm_count) : part_of(plan->groups, plan->reduced);
 	plan->sm_count = few;
 	plan->most_stepped *= work->share;
 	free(plan->left_out);

@@ -10,6 +10,7 @@
 struct ov_plan {
 	uint64_t groups, all; /* groups of the plan and of the launch. Where the plan has fewer, ov_group_id says which */
 	uint32_t sm_count;
+	double reduced; /* a trial: to this share of the SMs that the launch itself was simulated with; 0: it is not */
 	bool alike; /* some SMs stand for all because groups do the same (models/sampling/alike.h), and not because all would cost too much */
 	bool jumps; /* over rounds of long loops (rates.h): else all of them are stepped through */
 	double most_stepped; /* instructions, after which the simulation ends, and what is left goes on at the rate up to there; 0: no bound */

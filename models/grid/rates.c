@@ -51,7 +51,7 @@ struct rate_sums {
 
 int rates_init(struct rates *r, struct ov_sm **sms, uint32_t count, uint64_t step)
 {
-	*r = (struct rates){.sms = sms, .count = count, .step = step, .jumped = count ? sms[0]->jumped : 0};
+	*r = (struct rates){.sms = sms, .count = count, .step = step, .part = 1, .jumped = count ? sms[0]->jumped : 0};
 	if (!count || !sms[0]->m->gap_room)
 		return 0;
 	r->slots = sms[0]->m->slots;

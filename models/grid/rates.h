@@ -48,6 +48,7 @@ struct rates {
 		struct warp_rate *rates;  /* by SM and slot */
 	} levels[RATE_LEVELS];
 	uint32_t jumps;
+	double part;      /* of what jumps usually leave in caches: 1, or less where a trial has fewer SMs, and the caches of these */
 	uint64_t touched; /* parts of requests that were jumped over and left their lines in caches */
 	double dram_read, dram_written; /* bytes of what was jumped over */
 	double spread_cycles; /* by which the cycles that were jumped may be wrong, added up */

@@ -163,6 +163,7 @@ static int run_team(struct team *t)
 	enum { PATIENCE = 10000 }; /* steps without any progress until warps are said to wait for ever: millions of cycles */
 	uint64_t step = memory_round_trip(t->memory, has_atomics(t->sms[0]->m)), done = 0;
 	int rc = rates_init(&t->rates, t->sms, t->plan->jumps ? t->count : 0, step);
+	t->rates.part = t->plan->reduced > 0 ? t->plan->reduced : 1;
 	if (!rc)
 		rc = rest_init(&t->rest, t->sms, t->plan->most_stepped > 0 ? t->count : 0);
 	bool open = true;
