@@ -216,19 +216,29 @@ static void gs_begin_warp(__private struct gs_group *g, __global struct gs_warp 
 	s->jpc = GS_NO_PC;
 	s->m = s->alive = s->start = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
 }
+/* As counter_place of runtime/format/counters.h. */
+static ulong gs_counted_place(ulong group, ulong groups, ulong room)
+{
+	if (room >= groups || !room)
+		return room ? group : 0ul;
+	ulong stretch = group * room / groups, begin = (stretch * groups + room - 1) / room, end = ((stretch + 1) * groups + room - 1) / room;
+	ulong mixed = stretch * 0x9e3779b97f4a7c15ul;
+	return begin + ((mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9ul >> 32) % (end - begin) == group ? stretch : room;
+}
 /* Where the counters of a group's threads are: the first thread's first word, and how many words apart those of a thread are. */
 static void gs_place_counts(__global struct gs_launch *launch, __private struct gs_group *g, uint columns)
 {
 	__global ulong *words = (__global ulong *)launch->counters;
-	ulong slots = launch->counter_slots, places = launch->counter_places, first = g->number * g->threads;
-	uint fits = first + g->threads <= places;
+	ulong slots = launch->counter_slots, places = launch->counter_places, room = places / g->threads;
+	ulong place = gs_counted_place(g->number, launch->grid[0] * launch->grid[1] * launch->grid[2], room);
+	uint fits = place < room;
 	g->counts = 0;
 	if (!words)
 		return;
 	words[GS_COUNTER_HEADER + (g->number < slots ? g->number : slots)] =
 		g->ntid_x | (ulong)g->ntid_y << GS_COUNTER_BITS | (ulong)g->ntid_z << 2 * GS_COUNTER_BITS;
 	g->count_step = fits ? places : 0;
-	g->counts = (ulong)((__global uint *)(words + GS_COUNTER_HEADER + 1 + slots) + (fits ? first : columns * places));
+	g->counts = (ulong)((__global uint *)(words + GS_COUNTER_HEADER + 1 + slots) + (fits ? place * g->threads : columns * places));
 }
 /* The counters of a warp that has ended, for each of its threads. */
 static uint gs_store_some(__private struct gs_group *g, uint warp, __global struct gs_count *counts, __global uint *parts, uint columns, uint start, uint never)

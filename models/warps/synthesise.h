@@ -15,7 +15,12 @@ struct lane_counts {
 	void (*gather)(void *ctx, uint64_t group, uint32_t item, uint32_t *row); /* item: linear local id */
 	void (*expand)(void *ctx, const uint32_t *row, uint64_t *counts);        /* counts: code->counter_count entries */
 	void *ctx;
+	bool (*counted)(void *ctx, uint64_t group); /* whether rows are the group's own, and not those of one that is like it; NULL: all are */
 };
+static inline bool lanes_are_counted(const struct lane_counts *l, uint64_t group)
+{
+	return !l->counted || l->counted(l->ctx, group);
+}
 
 struct launch_shape {
 	uint64_t groups;

@@ -16,6 +16,8 @@
  * group's local sizes. Where local sizes divide the global ones, that is the group's linear id times its size.
  * Where there are fewer places than work-items, COUNTER_SPARE more 32-bit words follow. A group uses them if not all its
  * work-items have a number below places. It then stores all its words there, each work-item in its place of the group.
+ * Lifted kernels of CUDA programs (annotator/lift) give a group its place as a whole. If not all groups have one, these are spread over the
+ * launch (counter_place): a program's groups may do more or less from one end of the grid to the other, as those below a diagonal do.
  * The first words hold flags, COUNTER_FLAGS each, the first lowest: one flag for each block that a work-item runs at most once.
  * Then there is a word for each counter. A counter that does not fit 32 bits is COUNTER_FULL, so that nothing overflows
  * silently.
@@ -33,6 +35,8 @@
 #ifndef GPUSIM_RUNTIME_FORMAT_COUNTERS_H
 #define GPUSIM_RUNTIME_FORMAT_COUNTERS_H
 
+#include <stdint.h>
+
 enum {
 	COUNTER_SLOTS = 0,
 	COUNTER_LOCAL = 1,
@@ -46,6 +50,31 @@ enum {
 static inline unsigned long counter_trips(int every, unsigned factor, unsigned residue, unsigned long n)
 {
 	return every ? (n + (residue ? factor - residue : 0)) / factor : n >= factor;
+}
+
+/*
+ * Which of `room` groups' places one of a launch has, and room if it has none. The launch is divided into as many stretches as there are
+ * places, which differ by one group at most, and each has one group with a place: not always the first, because groups may differ by
+ * turns. gs_counted_place of annotator/lift/frame.cl is the same.
+ */
+static inline uint64_t counter_stretch_begin(uint64_t stretch, uint64_t groups, uint64_t room)
+{
+	return (stretch * groups + room - 1) / room;
+}
+
+/* The group of a stretch that has its place. */
+static inline uint64_t counter_chosen(uint64_t stretch, uint64_t groups, uint64_t room)
+{
+	uint64_t begin = counter_stretch_begin(stretch, groups, room), end = counter_stretch_begin(stretch + 1, groups, room);
+	uint64_t mixed = stretch * 0x9e3779b97f4a7c15ull;
+	return begin + ((mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9ull >> 32) % (end - begin);
+}
+
+static inline uint64_t counter_place(uint64_t group, uint64_t groups, uint64_t room)
+{
+	if (room >= groups)
+		return group;
+	return room && counter_chosen(group * room / groups, groups, room) == group ? group * room / groups : room;
 }
 
 #define COUNTER_FULL 0xffffffffu

@@ -27,6 +27,7 @@ struct launch_record {
 	struct argument_memory *argument_memory; /* NULL: not known */
 	size_t argument_count;
 	size_t slots, places;     /* of its counters; places: item layout only */
+	bool spread;              /* groups that have places are spread over the launch (counter_place), else they are the first */
 	const uint64_t *counters; /* the counter buffer (runtime/format/counters.h), once the launch has completed */
 	size_t counter_words;
 	uint64_t measured_ns;     /* 0: not known */
@@ -38,8 +39,9 @@ struct lane_reader {
 	const struct launch_record *launch;
 	uint64_t global[3], local[3], groups[3];
 	struct group_place {  /* of the group that was looked at last: its work-items are asked for one after the other */
-		bool known;
-		uint64_t group, first, local[3]; /* where its first work-item's words are; its sizes */
+		bool known, counted; /* counted: it has places */
+		uint64_t group, local[3]; /* its sizes */
+		uint64_t first; /* where its first work-item's words are, or those of the group that stands for it */
 	} place;
 };
 

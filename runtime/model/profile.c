@@ -311,11 +311,93 @@ static uint64_t first_item(const struct lane_reader *p, uint64_t group, uint64_t
 	return (at[2] * p->global[1] + at[1] * local[2]) * p->global[0] + at[0] * local[1] * local[2];
 }
 
+static uint64_t group_items(const struct lane_reader *r)
+{
+	return r->local[0] * r->local[1] * r->local[2];
+}
+
+/* Of groups that have places, where these are spread. */
+static uint64_t spread_room(const struct lane_reader *r)
+{
+	return r->launch->places / group_items(r);
+}
+
+static uint64_t group_count(const struct lane_reader *r)
+{
+	return r->groups[0] * r->groups[1] * r->groups[2];
+}
+
+/* Whether the group has places; where its first work-item's words are, and its sizes. */
+static bool find_place(const struct lane_reader *r, uint64_t group, uint64_t *first, uint64_t local[3])
+{
+	*first = first_item(r, group, local);
+	if (!r->launch->spread)
+		return *first + local[0] * local[1] * local[2] <= r->launch->places;
+	uint64_t room = spread_room(r), place = counter_place(group, group_count(r), room);
+	*first = place * group_items(r);
+	return place < room;
+}
+
+/* Which of the first planes or rows, of which `whole` have places, is like the one with this number: the first for the last, because both are
+ * borders. */
+static uint64_t alike(uint64_t number, uint64_t all, uint64_t whole)
+{
+	return number + 1 == all ? 0 : 1 + (number - 1) % (whole - 1);
+}
+
+/* At which borders of the grid a group is. */
+static uint32_t borders_of(const struct lane_reader *r, uint64_t group)
+{
+	uint32_t all = 0;
+	for (int d = 0; d < 3; d++) {
+		uint64_t at = group % r->groups[d];
+		group /= r->groups[d];
+		all = all * 3 + (at == 0 ? 0 : at + 1 == r->groups[d] ? 2 : 1);
+	}
+	return all;
+}
+
+/* Spread places: the group of the same stretch that has one. If it is not at the same borders, the nearest group that is and has one, in the same
+ * row, column or file; there may be none near. */
+static uint64_t nearest_with_place(const struct lane_reader *r, uint64_t group)
+{
+	enum { FAR = 16 };
+	uint64_t all = group_count(r), room = spread_room(r), best = counter_chosen(group * room / all, all, room);
+	const uint64_t steps[] = {1, r->groups[0], r->groups[0] * r->groups[1]};
+	uint32_t borders = borders_of(r, group);
+	if (borders_of(r, best) == borders)
+		return best;
+	for (uint64_t i = 0; i < FAR * 2 * GS_ARRAY_LEN(steps); i++) {
+		uint64_t apart = (i / 6 + 1) * steps[i % 3], other = i % 6 < 3 ? group + apart : group - apart; /* beyond all if it would be negative */
+		if (other < all && counter_place(other, all, room) < room && borders_of(r, other) == borders)
+			return other;
+	}
+	return best;
+}
+
+/* A group that has places, for one that has none: at the same place of such a plane, or row. */
+static uint64_t group_with_places(const struct lane_reader *r, uint64_t group)
+{
+	if (r->launch->spread)
+		return spread_room(r) ? nearest_with_place(r, group) : 0;
+	const uint64_t units[] = {r->groups[0] * r->groups[1], r->groups[0]};
+	uint64_t counted = r->launch->places / (r->local[0] * r->local[1] * r->local[2]);
+	for (size_t u = 0; u < GS_ARRAY_LEN(units); u++) {
+		uint64_t unit = units[u], whole = counted / unit;
+		if (whole > 1 && group >= unit)
+			return group % unit + unit * alike(group / unit, units[0] * r->groups[2] / unit, whole);
+	}
+	return counted ? group % counted : 0;
+}
+
 static const struct group_place *place_of(struct lane_reader *r, uint64_t group)
 {
 	struct group_place *p = &r->place;
+	uint64_t other[3];
 	if (!p->known || p->group != group) {
-		p->first = first_item(r, group, p->local);
+		p->counted = find_place(r, group, &p->first, p->local);
+		if (!p->counted)
+			find_place(r, group_with_places(r, group), &p->first, other);
 		p->group = group;
 		p->known = true;
 	}
@@ -332,7 +414,7 @@ double profile_longest(struct launch_result *r, const struct launch_trace *group
 		const struct group_place *p = place_of(&r->reader, groups->groups[g].group);
 		uint64_t size = p->local[0] * p->local[1] * p->local[2];
 		uint64_t sums[RUNS] = {0};
-		if (p->first + size > l->places || size > RUN * RUNS)
+		if (!p->counted || size > RUN * RUNS)
 			continue;
 		for (size_t w = 0; w < k->words; w++)
 			add_largest(item_words(l) + w * l->places + p->first, size, w < flag_words, sums);
@@ -340,26 +422,6 @@ double profile_longest(struct launch_result *r, const struct launch_trace *group
 			longest = (double)sums[i] > longest ? (double)sums[i] : longest;
 	}
 	return longest;
-}
-
-/* Which of the first planes or rows, of which `whole` have places, is like the one with this number: the first for the last, because both are
- * borders. */
-static uint64_t alike(uint64_t number, uint64_t all, uint64_t whole)
-{
-	return number + 1 == all ? 0 : 1 + (number - 1) % (whole - 1);
-}
-
-/* A group that has places, for one that has none: at the same place of such a plane, or row. */
-static uint64_t group_with_places(const struct lane_reader *r, uint64_t group)
-{
-	const uint64_t units[] = {r->groups[0] * r->groups[1], r->groups[0]};
-	uint64_t counted = r->launch->places / (r->local[0] * r->local[1] * r->local[2]);
-	for (size_t u = 0; u < GS_ARRAY_LEN(units); u++) {
-		uint64_t unit = units[u], whole = counted / unit;
-		if (whole > 1 && group >= unit)
-			return group % unit + unit * alike(group / unit, units[0] * r->groups[2] / unit, whole);
-	}
-	return counted ? group % counted : 0;
 }
 
 /* Item layout: the words of one work-item and, after them, whether it exists: the last groups may be smaller. */
@@ -371,12 +433,15 @@ static void gather_item(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 	const struct group_place *p = place_of(r, group);
 	uint64_t size = p->local[0] * p->local[1] * p->local[2];
 	bool exists = item < size;
-	if (p->first + size > l->places)
-		p = place_of(r, group_with_places(r, group));
 	uint64_t index = exists && p->first + item < l->places ? p->first + item : 0;
 	for (size_t w = 0; w < l->facts->words; w++)
 		row[w] = exists ? words[w * l->places + index] : 0;
 	row[l->facts->words] = exists;
+}
+
+static bool is_counted(void *ctx, uint64_t group)
+{
+	return place_of(ctx, group)->counted;
 }
 
 static void expand_item(void *ctx, const uint32_t *row, uint64_t *counts)
@@ -455,11 +520,11 @@ void profile_lanes(struct launch_profile *p, const struct launch_record *l, stru
 	memcpy(r->local, p->local, sizeof r->local);
 	memcpy(r->groups, p->groups, sizeof r->groups);
 	if (l->artifact->counts_by_item && l->facts->summed)
-		p->lanes = (struct lane_counts){(uint32_t)l->facts->column_count + 1, gather_sums, expand_sums, r};
+		p->lanes = (struct lane_counts){(uint32_t)l->facts->column_count + 1, gather_sums, expand_sums, r, NULL};
 	else if (l->artifact->counts_by_item)
-		p->lanes = (struct lane_counts){(uint32_t)l->facts->words + 1, gather_item, expand_item, r};
+		p->lanes = (struct lane_counts){(uint32_t)l->facts->words + 1, gather_item, expand_item, r, is_counted};
 	else
-		p->lanes = (struct lane_counts){(uint32_t)l->artifact->block_count, gather_group, expand_group, r};
+		p->lanes = (struct lane_counts){(uint32_t)l->artifact->block_count, gather_group, expand_group, r, NULL};
 }
 
 static uint64_t chosen_local_size(const struct launch_record *l, int dimension)

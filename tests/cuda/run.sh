@@ -101,6 +101,15 @@ builds_one_text() {
 		LD_PRELOAD="$build/libgpusim.so" "$build/kernels/cuda/host" "$root/kernels/cases.txt" copy-m >/dev/null || return 1
 	[ "$(find one/pocl -name program.bc | wc -l)" = 1 ] && jq -e '.launches[0].estimates[0].thread_instructions == 16 * 2097152' one/copy.json
 }
+# Blocks below the diagonal execute 5 instructions, the others 40: 32 x (1128 x 5 + 1176 x 40) in all. If a fifth of the blocks have counters, these stand
+# for all of them, about.
+counts_a_triangle() { # ERROR: most, in percent
+	GPUSIM_GPU=h200 GPUSIM_MEMORY=hierarchy GPUSIM_REPORT=json GPUSIM_OUTPUT=triangle LD_PRELOAD="$build/libgpusim.so" "$build/tests/cuda/programs/triangle" >/dev/null &&
+		jq -e --argjson most "$1" '.launches[0].estimates[0] | 100 * (.thread_instructions / 1685760 - 1 | fabs) <= $most and
+			.warp_instructions < .thread_instructions / 27 and (.flags == ["items_not_counted"]) == ($most > 0)' triangle.json >/dev/null ||
+		{ jq -c '.launches[0].estimates[0] | [.thread_instructions, .warp_instructions, .flags]' triangle.json && return 1; }
+}
+counts_some_of_a_triangle() { GPUSIM_COUNTER_MEMORY=512K counts_a_triangle 4; }
 # A large kernel begins with the text that traces even if nothing is traced, because that is built sooner: its program calls what traces.
 begins_with_what_traces() {
 	rm -rf one && mkdir one one/pocl one/cache
@@ -115,6 +124,8 @@ memory_below_l1() {
 	check "sectors of kernels that read textures and surfaces" traffic_of_textures
 	check "sectors of bulk copies" traffic_of_bulk_copies
 	check "instructions of functions that are called by address" counts_functions_by_address
+	check "instructions of a triangle of blocks" counts_a_triangle 0
+	check "instructions of a triangle of blocks, of which few are counted" counts_some_of_a_triangle
 	check "a short program needs one text of its kernel" builds_one_text
 	check "a large kernel begins with the text that traces" begins_with_what_traces
 }

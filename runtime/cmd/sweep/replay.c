@@ -121,6 +121,7 @@ static struct launch_record *new_launch(const struct replay *play, const char *f
 	l->local_bytes = record_number(facts, "local_bytes");
 	l->slots = record_number(facts, "slots");
 	l->places = record_number(facts, "places");
+	l->spread = record_number(facts, "spread");
 	l->measured_ns = record_number(facts, "measured_ns");
 	l->cuda = record_number(facts, "cuda");
 	l->unsized = record_number(facts, "unsized");

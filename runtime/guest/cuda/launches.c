@@ -122,6 +122,7 @@ static void take_counters(struct launch_command *c)
 	c->words.counters = (uint64_t)(uintptr_t)l->buffer->words;
 	c->words.counter_slots = l->record.slots;
 	c->words.counter_places = l->record.places;
+	l->record.spread = true;
 }
 
 struct traced_part {

@@ -616,6 +616,48 @@ static void groups_without_places_are_like_those_at_the_same_place(void)
 	}
 }
 
+/*
+ * 10 groups of one work-item in a row, and places for 4 that are spread: of the stretches 0-2, 3-4, 5-7 and 8-9, groups 0, 4, 7 and 9 have them. Group 5
+ * is like 7 of its stretch. Group 1 is at no border, so that it is like 4 and not like 0; group 8 is like 7 and not like 9.
+ */
+static void groups_without_places_are_like_near_ones(void)
+{
+	enum { GROUPS = 10, PLACES = 4, ITEMS = COUNTER_HEADER_WORDS + GROUPS + 1 };
+	static const uint32_t expected[GROUPS] = {0, 1, 1, 1, 1, 2, 2, 2, 2, 3};
+	uint64_t words[ITEMS + PLACES / 2 + COUNTER_SPARE / 2] = {0}, counts[2] = {0};
+	unsigned column = 1;
+	struct artifact_kernel k = {.columns = &column, .column_count = 1, .words = 1, .entry_block = -1};
+	struct artifact a = {.block_count = 2, .counts_by_item = true};
+	struct launch_record l = {.artifact = &a, .facts = &k, .counters = words, .slots = GROUPS, .places = PLACES, .spread = true,
+	                          .global = {GROUPS, 1, 1}, .local = {1, 1, 1}};
+	struct launch_result r = {.launch = &l, .counts = counts};
+	uint32_t row[2];
+	for (uint32_t i = 0; i < PLACES; i++)
+		((uint32_t *)(words + ITEMS))[i] = i;
+	profile_fill(&r);
+	CU_ASSERT(r.flags >> FLAG_items_not_counted & 1);
+	for (uint64_t g = 0; g < GROUPS; g++) {
+		r.profile.lanes.gather(r.profile.lanes.ctx, g, 0, row);
+		CU_ASSERT_EQUAL(row[0], expected[g]);
+		CU_ASSERT_EQUAL(r.profile.lanes.counted(r.profile.lanes.ctx, g), g == 0 || g == 4 || g == 7 || g == 9);
+	}
+}
+
+/* Each place is one group's, and as many groups have one as there are places. */
+static void places_are_spread(void)
+{
+	static const uint64_t shapes[][2] = {{1, 1}, {7, 7}, {7, 6}, {7, 1}, {1000, 999}, {1000, 500}, {1000, 3}, {5, 9}, {5, 0}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(shapes); i++) {
+		uint64_t groups = shapes[i][0], room = shapes[i][1], counted = 0;
+		for (uint64_t g = 0; g < groups; g++) {
+			uint64_t place = counter_place(g, groups, room);
+			CU_ASSERT(place == room || place == counted);
+			counted += place < room;
+		}
+		CU_ASSERT_EQUAL(counted, room < groups ? room : groups);
+	}
+}
+
 static void failure_becomes_the_reason(void)
 {
 	struct gs_pack p = {0};
@@ -659,6 +701,8 @@ void add_guest_tests(void)
 	CU_add_test(s, "groups without places have room to store", groups_without_places_have_room_to_store);
 	CU_add_test(s, "places have what slots leave", places_have_what_slots_leave);
 	CU_add_test(s, "groups without places are like those at the same place", groups_without_places_are_like_those_at_the_same_place);
+	CU_add_test(s, "groups without places are like near ones", groups_without_places_are_like_near_ones);
+	CU_add_test(s, "places are spread", places_are_spread);
 	CU_add_test(s, "a result of gpusim-cc is read", result_is_read);
 	CU_add_test(s, "a result of gpusim-cc is read", layout_columns_and_formulas_are_read);
 	CU_add_test(s, "a result has to say what each kernel and its arguments are", hazards_and_kinds_of_arguments_are_read);
