@@ -41,22 +41,22 @@ static int fill_work(const struct kernel_code *code, const struct group_sample *
                      const struct traced_ids *traced, struct counted_work *work, float *by_warp)
 {
 	const uint64_t *local = sample->shape->local;
-	bool *seen = traced->other ? calloc(code->counter_count + 1u, sizeof *seen) : NULL;
+	bool *seen = traced->events ? calloc(code->counter_count + 1u, sizeof *seen) : NULL;
 	struct work_shape shape = {code, lanes, sample->count, (uint32_t)(local[0] * local[1] * local[2]), sample->warp_size, seen, NULL,
 	                           sample->cycles};
 	struct code_map map = {0};
 	uint64_t *groups = calloc(sample->count + 1, sizeof *groups);
 	if (seen)
-		find_seen(traced->other, code->counter_count, seen);
+		find_seen(traced->events, code->counter_count, seen);
 	for (uint64_t g = 0; g < sample->count && groups; g++)
 		groups[g] = group_of_sample(sample, g);
-	int result = groups && (seen || !traced->other) ? map_group_work(&shape, groups, sample->count, &map) : -ENOMEM;
+	int result = groups && (seen || !traced->events) ? map_group_work(&shape, groups, sample->count, &map) : -ENOMEM;
 	shape.map = &map;
 	if (!result)
 		result = count_group_work(&shape, groups, sample->count, work, by_warp);
 	float *of_traced = by_warp ? by_warp + sample->count * ((shape.items + shape.warp_size - 1) / shape.warp_size) : NULL;
-	if (!result && traced->other)
-		result = count_traced_work(&shape, traced->other, traced->ids, traced->count, work + sample->count, of_traced);
+	if (!result && traced->events)
+		result = count_traced_work(&shape, traced->events, traced->ids, traced->count, work + sample->count, of_traced);
 	else if (!result)
 		result = count_group_work(&shape, traced->ids, traced->count, work + sample->count, of_traced);
 	code_map_free(&map);

@@ -169,7 +169,8 @@ struct traced_ids {
 	size_t count;
 	const struct address_shift *shifts; /* per instruction of the code; NULL: not known */
 	uint32_t line_bytes;                /* of L1 */
-	const struct launch_trace *other;   /* of another launch, which did otherwise; NULL: of this one */
+	bool other;                         /* groups of another launch, which did otherwise */
+	const struct launch_trace *events;  /* not all have counters: what they did is counted by their events; NULL: by counters */
 	const double *least;                /* of each: fit_least; NULL: loops are as long as they were */
 };
 

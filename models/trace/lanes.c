@@ -236,7 +236,7 @@ static int find_way(struct trace_reader *r, const struct traced_lane *l, size_t 
 	way->source_count = count;
 	way->cut = cut;
 	/* What a lane's counters say is known late: most traces leave no choice. */
-	const double *edges = r->counted++ < COUNTED_FIRST ? count_edges(r, group, item) : NULL;
+	const double *edges = r->counted++ < COUNTED_FIRST && r->lanes && lanes_are_counted(r->lanes, group) ? count_edges(r, group, item) : NULL;
 	r->path.len = 0;
 	int result = trace_walk(r->walker, way->source, count, cut, edges, &r->path);
 	if (!edges && r->lanes && (result == -ENOENT || (!result && trace_walk_had_choice(r->walker)))) {

@@ -524,6 +524,8 @@ static int fit_gaps(struct trace_maker *m, const struct lane_counts *lanes, cons
 	if (!result)
 		result = count_group_work(&shape, ids, used, work, NULL);
 	for (size_t i = 0; i < used && !result; i++) {
+		if (!lanes_are_counted(lanes, ids[i]))
+			continue;
 		for (uint32_t w = 0; w < per_group; w++)
 			own[w] = &s->paths[paths[i * per_group + w]];
 		gaps_fit(m->code, own, per_group, work[i].warps);
@@ -595,6 +597,15 @@ static bool stand_for_others(const struct trace_maker *m)
 	return !m->computed && (m->trace->group_count < m->out->warps.groups || m->shape->other);
 }
 
+/* Another launch's groups have other counters, and of a large launch not all groups have some. */
+static bool all_are_counted(const struct trace_maker *m, const struct lane_counts *lanes, const uint64_t *ids, size_t used)
+{
+	bool all = !m->shape->other;
+	for (size_t i = 0; i < used && all && lanes && !m->computed; i++)
+		all = lanes_are_counted(lanes, ids[i]);
+	return all;
+}
+
 static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, const uint64_t *ids, const uint32_t *paths,
                         size_t used)
 {
@@ -602,7 +613,8 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 	struct trace_store *s = m->out->store;
 	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY, m->gpu->warp_size,
 	                              stand_for_others(m) ? cycles_alone(m->gpu, m->code, s, m->shape->requests) : NULL};
-	struct traced_ids traced = {ids, used, s->shifts, m->gpu->l1_line_bytes, m->shape->other ? m->trace : NULL, NULL};
+	struct traced_ids traced = {ids, used, s->shifts, m->gpu->l1_line_bytes, m->shape->other,
+	                            all_are_counted(m, lanes, ids, used) ? NULL : m->trace, NULL};
 	uint64_t count = sample.count;
 	struct group_stand_in *stand_ins = calloc(count + 1, sizeof *stand_ins);
 	s->path_of = calloc(count * w->warps_per_group + 1, sizeof *s->path_of);
