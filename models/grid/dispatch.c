@@ -62,6 +62,7 @@ int ov_dispatch_init(struct ov_dispatch *d, const struct ov_plan *plan, const st
 		return -ENOMEM;
 	memset(d->in_place, 0xff, all * sizeof *d->in_place); /* OV_NO_GROUP */
 	sampler_start(&d->sampler, plan->regions, plan->region_count, &plan->limits, plan->whole ? plan->whole : 1);
+	d->sampler.interval = d->interval;
 	return 0;
 }
 

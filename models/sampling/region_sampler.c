@@ -60,10 +60,12 @@ void sampler_skip(struct region_sampler *s, uint64_t groups, double instructions
 {
 	if (!groups)
 		return;
+	/* Places that were full at first may have become rarer ever since, without the rate having shown it yet. */
+	double cycles = fmax(instructions / s->rate, (double)groups * s->interval);
 	s->skipped_groups += groups;
 	s->skipped_instructions += instructions;
-	s->skipped_cycles += instructions / s->rate;
-	s->spread_cycles += instructions / s->rate * hypot(s->spread, unlike);
+	s->skipped_cycles += cycles;
+	s->spread_cycles += cycles * hypot(s->spread, unlike);
 }
 
 void sampler_dispatch(struct region_sampler *s, uint64_t group, double cycle, double instructions)

@@ -55,6 +55,7 @@ struct region_sampler {
 	size_t count, at;        /* the region that the next group is in, or that comes next */
 	struct region_limits limits;
 	uint64_t whole;          /* groups are skipped in multiples of this number; 1: to the region's end */
+	double interval;         /* cycles that each group takes at least, of all SMs together; the caller's, 0 after sampler_start */
 	uint64_t running, inside; /* groups in flight; of them, those in regions[at] */
 	bool entered, forward;   /* all of them are in one region; its rate is known, and groups are skipped: */
 	uint64_t skip_end;       /* up to this one */

@@ -305,6 +305,23 @@ static void test_sampler_tells_how_units_differ(void)
 	CU_ASSERT_DOUBLE_EQUAL(s.spread_cycles, s.skipped_cycles * 1.3, 1e-9);
 }
 
+/* 42 groups are skipped. At the rate of 40 / 43.1 they take 452.55 cycles. If a group takes 10 at least they do, and 840 if it takes 20. */
+static void test_sampler_skips_no_faster_than_groups_are_given(void)
+{
+	static const double even[] = {10, 10, 10, 10, 12, 11, 10.1, 10};
+	const struct region r = {0, 0, 50};
+	struct region_sampler s;
+	run_eight(&s, &r, even);
+	s.interval = 10;
+	sampler_skip(&s, 42, 420, 0);
+	CU_ASSERT_DOUBLE_EQUAL(s.skipped_cycles, 452.55, 1e-9);
+	run_eight(&s, &r, even);
+	s.interval = 20;
+	sampler_skip(&s, 42, 420, 0);
+	CU_ASSERT_DOUBLE_EQUAL(s.skipped_cycles, 840, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(s.spread_cycles, 840 * 2 / 4.0, 1e-9);
+}
+
 /* 400 groups at a time, which begin and end together, in waves of 100 cycles and so many instructions per cycle. Each wave is a unit. */
 static double spread_of_waves(const double *rates, uint32_t waves)
 {
@@ -399,5 +416,6 @@ void add_sampling_tests(void)
 	CU_add_test(suite, "groups are skipped only once rates are equal", test_sampler_waits_for_equal_rates);
 	CU_add_test(suite, "what may be wrong adds up by squares", test_spreads_add_up_by_squares);
 	CU_add_test(suite, "a region's spread is that of its units", test_sampler_tells_how_units_differ);
+	CU_add_test(suite, "skipped groups take as long as it takes to give them out", test_sampler_skips_no_faster_than_groups_are_given);
 	CU_add_test(suite, "two units that agree may do so by chance", test_units_agree_by_chance);
 }
