@@ -32,6 +32,7 @@ static const double golden = 0.6180339887; /* multiples of it are spread evenly 
 
 struct port {
 	uint64_t free;
+	uint64_t stored; /* flits of stores that have left and that no slice has taken yet */
 };
 
 /* Requests that a slice has answered, in the order of their times. */
@@ -362,6 +363,11 @@ static bool is_elsewhere(const struct memory_system *m, uint64_t address, uint32
 	return ((hash_number(address / m->piece) >> 32) + sm) % 2;
 }
 
+static uint32_t store_flits(const struct memory_request *r)
+{
+	return 1 + (uint32_t)__builtin_popcount(r->sectors);
+}
+
 static void queue_request(struct memory_system *m, uint32_t n)
 {
 	struct memory_request *r = &m->flying.all[n];
@@ -370,16 +376,30 @@ static void queue_request(struct memory_system *m, uint32_t n)
 	r->slice = (uint16_t)(at.channel * m->config.map.slices + at.slice);
 	r->ticks = slice_ticks(m, r);
 	r->left = 1;
+	if (r->kind == MEMORY_WRITE)
+		m->from_sm[r->sm].stored += store_flits(r);
 	r->far = m->copies.any && r->kind == MEMORY_READ && is_elsewhere(m, r->address, r->sm) && far_lines_copy(&m->copies, m->gpu, r);
 	network_push(m->requests, n);
 }
 
+/* An SM whose packets wait in too great a number sends no more until they have gone. Packets that wait at their slices count, too, if they are
+ * stores: nobody waits for the answer of one, so nothing else ends a queue that gets longer and longer. */
+static void hold_ports(struct memory_system *m, uint64_t before)
+{
+	uint64_t most = (uint64_t)m->gpu->icnt_queue_flits * m->flit_ticks_slice;
+	for (uint32_t s = 0; s < m->sms; s++) {
+		struct port *port = &m->from_sm[s];
+		uint64_t waiting = max_u64(network_waiting(m->requests, s), port->stored * m->flit_ticks_slice);
+		if (waiting > most)
+			port->free = max_u64(port->free, before + waiting - most);
+	}
+}
+
 /* What leaves before `before`, to its partition; the rest stays. The network asks for the order of each SM's requests only, and
- * they were sent in it. An SM whose packets wait in too great a number sends no more until they have gone. */
+ * they were sent in it. */
 static void deliver_requests(struct memory_system *m, uint64_t before)
 {
 	size_t kept = 0;
-	uint64_t most = (uint64_t)m->gpu->icnt_queue_flits * m->flit_ticks_slice;
 	for (size_t i = 0; i < m->sent_count; i++) {
 		uint32_t n = m->sent[i];
 		if (i + AHEAD < m->sent_count)
@@ -391,11 +411,6 @@ static void deliver_requests(struct memory_system *m, uint64_t before)
 	}
 	m->sent_count = kept;
 	network_advance(m->requests, before - 1, request_passes, m);
-	for (uint32_t s = 0; s < m->sms; s++) {
-		uint64_t waiting = network_waiting(m->requests, s);
-		if (waiting > most && m->from_sm[s].free < before + waiting - most)
-			m->from_sm[s].free = before + waiting - most;
-	}
 }
 
 /* Of answers of one slice: the order of the network, which hardly ever is not that in which they come. */
@@ -411,6 +426,8 @@ static void keep_answer(void *ctx, uint32_t n)
 	struct memory_system *m = ctx;
 	const struct memory_request *all = m->flying.all;
 	struct answer_list *list = &m->answered[all[n].slice];
+	if (all[n].kind == MEMORY_WRITE)
+		m->from_sm[all[n].sm].stored -= 1u + all[n].asked;
 	if (!gs_reserve(&list->requests, list->count, &list->room, sizeof *list->requests)) {
 		m->error = -ENOMEM;
 		return;
@@ -517,6 +534,7 @@ int memory_advance(struct memory_system *m, uint64_t cycle, memory_reply_fn *on_
 		int rc = partition_advance(m->partitions[i], until, keep_answer, m);
 		m->error = m->error ? m->error : rc;
 	}
+	hold_ports(m, before);
 	queue_answers(m);
 	if (!m->error)
 		network_advance(m->answers, until, answer_passes, m);

@@ -45,6 +45,39 @@ static double ask_all(const struct gpu *gpu, uint64_t bytes, bool warm, enum mem
 	return (double)arrivals.last;
 }
 
+/*
+ * All SMs store whole lines as fast as they can, 131072 in all, 993 each. A port sends one in 4 cycles: all within 3972. Slices take 96 * 0.88
+ * flits in a cycle, of 5 a line: 7757 cycles. So what leaves in less time waits: 256 flits of each SM, 400 cycles, or more by what a step adds.
+ */
+static void stores_leave_no_faster_than_slices_take_them(void)
+{
+	enum { LINES = 131072 };
+	struct gpu gpu = test_gpu("h200", "l2_warm=0");
+	struct memory_system *m = memory_new(&gpu, gpu.sm_count, 1);
+	struct arrivals arrivals = {0};
+	uint64_t left[256] = {0}, sent = 0, last = 0;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	uint64_t step = memory_round_trip(m, false);
+	for (uint64_t end = step; arrivals.count < LINES && end < 100000; end += step) {
+		for (uint64_t cycle = end - step; cycle < end; cycle++)
+			for (uint32_t s = 0; s < gpu.sm_count; s++) {
+				struct memory_request r = {.address = sent * 128, .sectors = 15, .sm = s, .bytes = 128, .kind = MEMORY_WRITE};
+				if (left[s] > cycle || sent == LINES)
+					continue;
+				r.time = memory_depart(m, &r, cycle);
+				left[s] = r.time / MEMORY_TICKS + 1;
+				last = left[s] > last ? left[s] : last;
+				sent++;
+				CU_ASSERT_EQUAL_FATAL(memory_send(m, &r), 0);
+			}
+		CU_ASSERT_EQUAL_FATAL(memory_advance(m, end, note_arrival, &arrivals), 0);
+	}
+	CU_ASSERT_EQUAL(arrivals.count, LINES);
+	CU_ASSERT_TRUE(last > 7757 - 400 - 2 * step);
+	CU_ASSERT_TRUE(arrivals.last > last && arrivals.last - last < 400 + 3 * step);
+	memory_free(m);
+}
+
 static enum memory_others odd_lines(const void *ctx, uint64_t address, struct memory_sharers *sharers)
 {
 	*sharers = (struct memory_sharers){0, 0};
@@ -345,6 +378,7 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, lines_sent_for_others_take_their_time_only);
 	CU_ADD_TEST(s, lines_that_others_asked_for_come_earlier);
 	CU_ADD_TEST(s, stores_have_headers);
+	CU_ADD_TEST(s, stores_leave_no_faster_than_slices_take_them);
 	CU_ADD_TEST(s, lines_cost_slices_beside_their_sectors);
 	CU_ADD_TEST(s, packets_leave_an_sm_as_measured);
 	CU_ADD_TEST(s, slices_are_not_equally_far);
