@@ -78,7 +78,6 @@ static inline int32_t gap_of_access(const struct warp_path *p, uint32_t access)
 static inline uint64_t ov_round_address(const struct ov_sm *sm, const struct ov_warp *w, uint32_t access, uint64_t address,
                                         uint64_t line_bytes)
 {
-	uint64_t who = (sm->groups[w->group].id * sm->m->warps_per_group + (uint64_t)(w - sm->warps)) << 20;
 	const struct warp_path *p = w->path;
 	const double *rounds = ov_rounds(sm, w);
 	for (int32_t g = gap_of_access(p, access); g >= 0; g = p->gaps[g].outer) {
@@ -86,7 +85,7 @@ static inline uint64_t ov_round_address(const struct ov_sm *sm, const struct ov_
 		double done = gap->rounds - rounds[g]; /* the last one may be a part, which goes on where the one before ended */
 		if (access < gap->first_access || !gap->shifts || !(done > 0))
 			continue;
-		address = round_address(&gap->shifts[access - gap->first_access], address, done, gap->iterations, who + access, line_bytes);
+		address = round_address(&gap->shifts[access - gap->first_access], address, done, gap->iterations, sm->groups[w->group].id, line_bytes);
 	}
 	return address;
 }

@@ -126,7 +126,7 @@ void ov_memory_touch(struct ov_sm *sm, uint32_t slot, uint32_t gap, double round
 				uint64_t address = r->parts[p].address;
 				if (group->moves)
 					address = launch_address(launch, i, address, group->id, group->moved, line);
-				address = round_address(&g->shifts[access], address, round, g->iterations, (uint64_t)slot << 20, line);
+				address = round_address(&g->shifts[access], address, round, g->iterations, group->id, line);
 				touch_part(&touches, op, address / line * line, r->parts[p].sectors);
 			}
 		}

@@ -50,11 +50,11 @@ static uint64_t moved_evenly(int64_t step, double rounds, double iterations)
 	return (uint64_t)(step * whole + (part > 0 ? (int64_t)((double)step * part / iterations) : 0));
 }
 
-uint64_t round_address(const struct round_shift *s, uint64_t address, double rounds, double iterations, uint64_t who, uint64_t line_bytes)
+uint64_t round_address(const struct round_shift *s, uint64_t address, double rounds, double iterations, uint64_t group, uint64_t line_bytes)
 {
 	if (!(rounds > 0) || (s->chance && s->bytes <= line_bytes))
 		return address;
-	uint64_t by = s->chance ? hash_high((uint64_t)(rounds + 0.5) * 1000003 + who) >> 16 : moved_evenly(s->step, rounds, iterations);
+	uint64_t by = s->chance ? hash_high((uint64_t)(rounds + 0.5) * 1000003 + group) >> 16 : moved_evenly(s->step, rounds, iterations);
 	if (!s->bytes)
 		return address + by;
 	int64_t at = (int64_t)(address - s->low + (s->chance ? by % s->bytes : by)) % (int64_t)s->bytes;

@@ -24,8 +24,9 @@ struct round_shift {
 	uint64_t low, bytes; /* the memory that it stays in: at the end it begins again; bytes 0: not known */
 };
 /* Where it is after so many rounds, of so many iterations each. The last of them may be a part of one: it moves by whole iterations.
- * `who` makes chances different. What goes by chance stays where it is in its line. */
-uint64_t round_address(const struct round_shift *s, uint64_t address, double rounds, double iterations, uint64_t who, uint64_t line_bytes);
+ * What goes by chance stays where it is in its line, and all that a group does in a round moves by as much: what met in the window, as the steps of
+ * a search or the warps that read one list, meets there, too. */
+uint64_t round_address(const struct round_shift *s, uint64_t address, double rounds, double iterations, uint64_t group, uint64_t line_bytes);
 
 /* Iterations of a loop that a path leaves out: after block at - 1 the warp does blocks from..at-1, its window, so many rounds more.
  * Windows of inner loops lie within those of outer ones, and are done as often as these say. */

@@ -4,7 +4,7 @@
  *   an instruction is executed n times in a window of k iterations, so n / k times in each: p, at least 1
  *   evenly: address(e + p) - address(e) = d for nearly all of its executions e; a round then moves it by d n / p
  *            At the end of a buffer it begins again, in the middle of a window, too: indices are masked, or taken modulo a size
- *   else by chance: anywhere in the part of memory that the instruction was seen to touch
+ *   else by chance: anywhere in the part of memory that the instruction was seen to touch, all that a group does in the round together
  */
 #include "models/trace/internal.h"
 

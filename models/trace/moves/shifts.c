@@ -146,10 +146,9 @@ void shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint
 }
 
 /* Whether two instructions touched about the same. */
-static bool overlap(const struct address_shift *a, const struct address_shift *b)
+static bool overlap(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
 {
-	uint64_t a_end = a->low + a->bytes, b_end = b->low + b->bytes;
-	uint64_t low = a->low > b->low ? a->low : b->low, high = a_end < b_end ? a_end : b_end, larger = a->bytes > b->bytes ? a->bytes : b->bytes;
+	uint64_t low = a > b ? a : b, high = a_end < b_end ? a_end : b_end, larger = a_end - a > b_end - b ? a_end - a : b_end - b;
 	return high > low && high - low >= larger / 2;
 }
 
@@ -159,12 +158,25 @@ static void share_parts(const struct shift_finder *f, struct address_shift *out)
 	const uint32_t count = f->code->code_count;
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = 0; j < i && out[i].bytes; j++)
-			if (out[j].bytes && overlap(&out[i], &out[j])) {
+			if (out[j].bytes && overlap(out[i].low, out[i].low + out[i].bytes, out[j].low, out[j].low + out[j].bytes)) {
 				uint64_t low = out[i].low < out[j].low ? out[i].low : out[j].low;
 				uint64_t i_end = out[i].low + out[i].bytes, j_end = out[j].low + out[j].bytes;
 				out[j].bytes = out[i].bytes = (i_end > j_end ? i_end : j_end) - low;
 				out[j].low = out[i].low = low;
 			}
+}
+
+/* The same for the rounds of gaps: there an instruction may go anywhere, too, whose addresses follow steps from group to group. */
+static void share_ranges(const struct shift_finder *f)
+{
+	for (uint32_t i = 0; i < f->code->code_count; i++)
+		for (uint32_t j = 0; j < i && f->whose[i].used; j++) {
+			struct whose *a = &f->whose[j], *b = &f->whose[i];
+			if (!a->used || !overlap(a->low, a->high, b->low, b->high))
+				continue;
+			a->low = b->low = a->low < b->low ? a->low : b->low;
+			a->high = b->high = a->high > b->high ? a->high : b->high;
+		}
 }
 
 /* The buffer that an instruction was seen in. */
@@ -193,4 +205,5 @@ void shift_finder_finish(const struct shift_finder *f, const struct launch_trace
 	for (uint32_t i = 0; i < f->code->code_count; i++)
 		if (out[i].linear)
 			find_buffer(trace, &f->whose[i], &out[i]);
+	share_ranges(f);
 }

@@ -80,7 +80,7 @@ static uint64_t chance_address(uint32_t warp, uint32_t i)
 {
 	const struct round_shift shift = {.chance = true, .low = BASE, .bytes = BYTES};
 	uint64_t first = BASE + (hash_number(((uint64_t)warp << 32) + i % WINDOW) % BYTES) / 128 * 128;
-	return round_address(&shift, first, i / WINDOW, WINDOW, ((uint64_t)warp << 20) + i % WINDOW, 128);
+	return round_address(&shift, first, i / WINDOW, WINDOW, 0, 128);
 }
 
 /* COUNT loads of lines anywhere, each of which waits for the one before; all of them, or a window. */

@@ -123,6 +123,34 @@ static void lanes_may_be_off_by_chance(void)
 	shift_finder_free(f);
 }
 
+/* Two loads touch bytes 0 to 1023 and 256 to 1151: in the rounds of gaps they meet, so that both go anywhere in all of it. A third one is elsewhere. */
+static void loads_of_one_list_share_a_range(void)
+{
+	static struct code_instruction loads[3] = {{.class = CODE_load, .space = SPACE_global, .bytes = 4},
+	                                           {.class = CODE_load, .space = SPACE_global, .bytes = 4},
+	                                           {.class = CODE_load, .space = SPACE_global, .bytes = 4}};
+	static const struct kernel_code code = {.code = loads, .code_count = 3};
+	static const uint32_t lanes[1] = {0};
+	static const uint64_t touched[3][2] = {{0, 1024}, {256, 1152}, {8192, 8256}};
+	static const uint64_t id = 0, grid[3] = {1, 1, 1}, expected[3][2] = {{0, 1152}, {0, 1152}, {8192, 64}};
+	struct shift_finder *f = shift_finder_new(&code, 1, grid);
+	struct address_shift shifts[3];
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	for (uint32_t i = 0; i < 3; i++) {
+		const uint64_t ends[2] = {BUFFER + touched[i][0], BUFFER + touched[i][1] - 4};
+		shift_finder_add(f, i, 0, 0, &(struct lane_addresses){lanes, &ends[0], 1, 4});
+		shift_finder_add(f, i, 0, 0, &(struct lane_addresses){lanes, &ends[1], 1, 4});
+	}
+	shift_finder_finish(f, &(struct launch_trace){0}, &id, shifts);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint64_t low, bytes;
+		shift_finder_range(f, i, &low, &bytes);
+		CU_ASSERT_EQUAL(low, BUFFER + expected[i][0]);
+		CU_ASSERT_EQUAL(bytes, expected[i][1]);
+	}
+	shift_finder_free(f);
+}
+
 /* Group 5 stands for one in the first row and for one in the last, whose neighbours above and below would be outside: they are mirrored. */
 static void moves_end_where_the_buffer_does(void)
 {
@@ -145,6 +173,7 @@ void add_fit_tests(void)
 	TEST(a_row_may_be_a_plane);
 	TEST(groups_at_a_border_have_fewer_lanes);
 	TEST(lanes_may_be_off_by_chance);
+	TEST(loads_of_one_list_share_a_range);
 	TEST(moves_end_where_the_buffer_does);
 #undef TEST
 }
