@@ -81,6 +81,9 @@ analytical() {
 		"$root/tests/reference" "$root/tests/reference/gpgpusim.csv" '*-s'
 }
 
+# CUDA programs as users write them, by nvcc, where there is one: results and times beside an H200's.
+user_programs() { counted "CUDA programs beside an H200" "$root/tests/accuracy/programs.py" "$build" -o "$build/accuracy/programs.csv"; }
+
 # What a user gets: the suite under the library.
 accuracy() {
 	counted "accuracy: the suite beside GPGPU-Sim and an H200 (tables and plots in $build/accuracy; docs/accuracy has the last ones)" \
@@ -147,7 +150,7 @@ look_at_processors() {
 	processors=$(awk -F'[ms ]' '{ s += $1 * 60 + $2 + $4 * 60 + $5 } END { printf "%d", s }' "$TMPDIR/times")
 }
 
-[ $# -gt 0 ] || set -- duplicates registers round_trip task_from papers package html spreadsheet energy timing analytical accuracy sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised mpi slurm \
+[ $# -gt 0 ] || set -- duplicates registers round_trip task_from papers package html spreadsheet energy timing analytical accuracy user_programs sampling bounded cuda_estimates cuda_programs tuner real_programs annotated_kernels guest_programs optimised mpi slurm \
 	random_programs random_traced random_divided divided_kernels
 for step; do
 	look_at_processors
