@@ -123,6 +123,14 @@ static int expand_fragments(struct module_work *w, struct gs_error *err)
 	return failed;
 }
 
+/* A real GPU's driver takes long to build a large text with counters, and lifting takes as long: a library's module may have thousands of kernels. */
+static int check_size(const struct module_work *w, struct gs_error *err)
+{
+	enum { MOST_PTX = 2 << 20 };
+	return w->ptx.len <= MOST_PTX ? 0 : gs_fail(err, EFBIG, "its module has %.1f MiB of PTX, more than %d: it would take long to build that again with counters",
+	                                            (double)w->ptx.len / (1 << 20), MOST_PTX >> 20);
+}
+
 /* For a program that a real GPU executes. */
 static int write_counting(const struct module_work *w, struct gs_pack *result, struct gs_error *err)
 {
@@ -147,6 +155,9 @@ static int do_request(struct module_work *w, const struct gs_pack *request, stru
 		return gs_fail(err, ENOMEM, "out of memory");
 	int failed = choose_ptx(w, gs_pack_find(request, "fatbin"), result, stage, err);
 	if (failed)
+		return failed;
+	*stage = "too-large";
+	if (gs_pack_find(request, "count") && (failed = check_size(w, err)))
 		return failed;
 	*stage = "lift";
 	failed = expand_fragments(w, err);

@@ -345,5 +345,5 @@ bool cache_worth_keeping(const struct gs_pack *result)
 	for (size_t i = 0; i < result->count; i++)
 		if (!strcmp(result->sections[i].name, "target") && strstr(result->sections[i].data, "\nfailure "))
 			return false;
-	return !*failure || !strncmp(failure, "annotate:", 9);
+	return !*failure || !strncmp(failure, "annotate:", 9) || !strncmp(failure, "no-ptx:", 7) || !strncmp(failure, "too-large:", 10);
 }

@@ -108,6 +108,7 @@
  * "target" and "code" have the others as well, without counts. ARGUMENTS are the parameters of the PTX. STAGE of "failure" is one of
  *               no-ptx     there is no PTX that could be lifted; the text tells what there is, and how to compile
  *               not-image  the bytes are none of what "fatbin" may be
+ *               too-large  the PTX cannot be built again in a reasonable time, with "count"
  *               lift       the PTX cannot be lifted at all
  *               internal
  * There are two sections more:

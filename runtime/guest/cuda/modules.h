@@ -59,6 +59,8 @@ struct cuda_module *module_retain(struct cuda_module *m);
 void module_release(struct cuda_module *m);
 /* The number of bytes of an image that begins at this address: a fat binary, a cubin, or text. 0: it is none of them. */
 size_t image_bytes(const void *image);
+/* false: so many bytes are machine code alone. Libraries may have hundreds of MiB of that. */
+bool image_has_ptx(const void *image, size_t bytes);
 
 /* With the kernel's lock held: the kernel of the driver, which is built now if it has not been. NULL: *err says why. */
 struct lifted_form *kernel_form(struct cuda_kernel *k, bool traces, struct gs_error *err);

@@ -36,8 +36,8 @@ static void put(struct table *t, const void *handle, void *record)
 
 /* ---- modules ---- */
 
-/* Images are copied, since the program may free them. Those of NVIDIA's libraries have hundreds of MiB, and no PTX. */
-static struct cuda_module *module_of(const void *image)
+/* Images are copied, since the program may free them. Those of NVIDIA's libraries have hundreds of MiB, and no PTX. NULL: *why says why not. */
+static struct cuda_module *module_of(const void *image, const char **why)
 {
 	enum { MOST_BYTES = 16 << 20, MOST_TOGETHER = 256 << 20 };
 	static atomic_size_t together;
@@ -46,7 +46,11 @@ static struct cuda_module *module_of(const void *image)
 	if (magic == FATBIN_WRAPPER_MAGIC)
 		image = ((const struct fatbin_wrapper *)image)->container;
 	size_t bytes = image ? image_bytes(image) : 0;
-	if (!bytes || bytes > MOST_BYTES || together + bytes > MOST_TOGETHER)
+	*why = !bytes                                                     ? "its module has a form that is not known"
+	       : !image_has_ptx(image, bytes)                             ? "its module has no PTX, only machine code"
+	       : bytes > MOST_BYTES || together + bytes > MOST_TOGETHER ? "its module is too large to look for PTX"
+	                                                                  : NULL;
+	if (*why)
 		return NULL;
 	together += bytes;
 	return cuda_module_new(image, bytes);
@@ -59,7 +63,7 @@ void kernels_loaded(const void *handle, const void *image, bool library)
 		return;
 	m->handle = handle;
 	m->library = library;
-	m->lifted = module_of(image);
+	m->lifted = module_of(image, &m->why);
 	put(&known.modules, handle, m);
 }
 
@@ -128,9 +132,9 @@ static void prepare_module(struct gpu_module *m)
 	if (m->prepared)
 		return;
 	m->prepared = true;
-	if (!m->lifted)
-		m->why = strdup("its image is too large to look for PTX, or none that we know");
-	else if (cuda_module_prepare(m->lifted, &err) != CUDA_MODULE_FINE)
+	if (!m->lifted && !m->why)
+		m->why = "memory is short";
+	else if (m->lifted && cuda_module_prepare(m->lifted, &err) != CUDA_MODULE_FINE)
 		m->why = strdup(*err.text ? err.text : "its module could not be lifted");
 }
 

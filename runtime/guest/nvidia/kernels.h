@@ -22,9 +22,9 @@ struct gpu_twin {
 struct gpu_module {
 	const void *handle; /* CUmodule or CUlibrary */
 	bool library;
-	struct cuda_module *lifted;
-	bool prepared; /* gpusim-cc was asked */
-	char *why;     /* it has nothing for us; NULL: it has */
+	struct cuda_module *lifted; /* NULL: `why` says why not */
+	bool prepared;              /* gpusim-cc was asked */
+	const char *why;            /* it has nothing for us; NULL: it has */
 	struct gpu_twin twins[TWIN_FORMS];
 };
 

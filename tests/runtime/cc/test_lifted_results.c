@@ -2,6 +2,7 @@
 #include "tests/tests.h"
 
 #include "runtime/cc/compile.h"
+#include "runtime/config/cache.h"
 #include "runtime/format/protocol.h"
 #include "runtime/model/artifact.h"
 #include "runtime/model/lifted_facts.h"
@@ -30,14 +31,21 @@ static const char text[] =
     "st.global.f32 [%rd4], %f1;\nret;\n}\n"
     ".visible .entry strange()\n{\nunheardof.u32;\nret;\n}\n";
 
-static void request_of(const void *image, size_t bytes, const char *targets, struct gs_pack *result)
+static void ask_about(const void *image, size_t bytes, const char *targets, bool count, struct gs_pack *result)
 {
 	struct gs_pack request = {0};
 	gs_pack_puts(&request, "version", GPUSIM_CC_VERSION);
+	if (count)
+		gs_pack_puts(&request, "count", "1");
 	gs_pack_puts(&request, "targets", targets);
 	gs_pack_add(&request, "fatbin", image, bytes);
 	compile_request(&request, result);
 	gs_pack_free(&request);
+}
+
+static void request_of(const void *image, size_t bytes, const char *targets, struct gs_pack *result)
+{
+	ask_about(image, bytes, targets, false, result);
 }
 
 static void make_result(const char *targets, struct gs_pack *result)
@@ -161,6 +169,26 @@ static void failures_say_what_is_missing(void)
 	gs_buf_free(&packed);
 }
 
+/* 3 MiB of empty lines are PTX, too. */
+static void large_modules_are_not_built_again_for_a_real_gpu(void)
+{
+	enum { LARGE = 3 << 20 };
+	struct gs_pack result = {0}, counted = {0};
+	char *large = malloc(LARGE + sizeof text);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(large);
+	memset(large, '\n', LARGE);
+	memcpy(large + LARGE, text, sizeof text);
+	ask_about(large, LARGE + sizeof text, "sm_70:vendor\n", true, &counted);
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&counted, "failure"),
+	                       "too-large: its module has 3.0 MiB of PTX, more than 2: it would take long to build that again with counters");
+	CU_ASSERT_TRUE(cache_worth_keeping(&counted));
+	request_of(large, LARGE + sizeof text, "sm_70:vendor\n", &result);
+	CU_ASSERT_STRING_EQUAL(gs_pack_text(&result, "failure"), "");
+	gs_pack_free(&counted);
+	gs_pack_free(&result);
+	free(large);
+}
+
 /* Objects of -rdc=true: the kernel is in one, what it calls and reads in the other. The linked container has no PTX. */
 static void objects_are_linked(void)
 {
@@ -233,6 +261,7 @@ void add_lifted_results_tests(void)
 	CU_ADD_TEST(suite, the_guest_reads_the_same_tables);
 	CU_ADD_TEST(suite, sites_and_rows_belong_together);
 	CU_ADD_TEST(suite, failures_say_what_is_missing);
+	CU_ADD_TEST(suite, large_modules_are_not_built_again_for_a_real_gpu);
 	CU_ADD_TEST(suite, objects_are_linked);
 	CU_ADD_TEST(suite, machine_code_of_the_program_is_used);
 }

@@ -1,6 +1,7 @@
 /* Allocations, copies and fills of CUDA programs. */
 #include "tests/tests.h"
 
+#include "runtime/format/fatbin.h"
 #include "runtime/guest/cuda/copies.h"
 #include "runtime/guest/cuda/memory.h"
 #include "runtime/guest/cuda/modules.h"
@@ -162,6 +163,26 @@ static void images_say_how_long_they_are(void)
 	CU_ASSERT_EQUAL(image_bytes("\x01\x02\x03\x04"), 0);
 }
 
+/* A container of one image: a header of 16 bytes, then one of 64, whose first two bytes are the kind. */
+static void images_say_whether_they_have_ptx(void)
+{
+	unsigned char fat[16 + 16 + 64] = {0x50, 0xed, 0x55, 0xba, 0x53, 0x47, 16, 0, 80}, *only = fat + 16;
+	const unsigned char header[16] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 64};
+	memcpy(only, header, sizeof header);
+	only[16] = FATBIN_ELF;
+	only[20] = 64;
+	CU_ASSERT_FALSE(image_has_ptx(only, 80));
+	CU_ASSERT_FALSE(image_has_ptx(fat, 96)); /* containers in a row */
+	only[16] = FATBIN_PTX;
+	CU_ASSERT_TRUE(image_has_ptx(only, 80));
+	CU_ASSERT_TRUE(image_has_ptx(fat, 96));
+	only[16] = FATBIN_ELF;
+	only[24] = 1; /* its data would be beyond the end: gpusim-cc says what is wrong with it */
+	CU_ASSERT_TRUE(image_has_ptx(only, 80));
+	CU_ASSERT_TRUE(image_has_ptx(".version 8.0\n", 13));
+	CU_ASSERT_FALSE(image_has_ptx("\177ELF, and so on ...", 20));
+}
+
 void add_cuda_memory_tests(void)
 {
 	CU_pSuite s = CU_add_suite("cuda_memory", NULL, NULL);
@@ -175,4 +196,5 @@ void add_cuda_memory_tests(void)
 	CU_add_test(s, "fills have units of one, two and four bytes", fills_have_units_of_one_two_and_four_bytes);
 	CU_add_test(s, "scratch is used again", scratch_is_used_again);
 	CU_add_test(s, "images say how long they are", images_say_how_long_they_are);
+	CU_add_test(s, "images say whether they have PTX", images_say_whether_they_have_ptx);
 }
