@@ -97,8 +97,23 @@ def write_page(folder, root, made):
             "not brought up, which are up to 26% longer for large cases."]
     if os.path.exists(os.path.join(folder, "bounded.csv")):
         out += ["", "[bounded](bounded.csv) compares default options with `GPUSIM_EXACT=1`, by program (`tests/accuracy/bounded.py --keep`)."]
+    out += programs_text(folder)
     with open(page, "w") as f:
         f.write("\n".join(out) + "\n")
+
+
+def programs_text(folder):
+    """Of kernels/programs (programs.py --keep)."""
+    path = os.path.join(folder, "programs-summary.csv")
+    if not os.path.exists(path):
+        return []
+    lines = ["", "[programs](programs.csv): the kernels of 50 CUDA programs as users write them (`kernels/programs`), default options, time by Nsight Compute on an",
+             "H200. Programs of the development half were looked at while models changed, those of the test half were not. `long` is 20 us and longer.", "",
+             "| half | size | kernels | mean | median | bias | worst | date | version |", "|---|---|---|---|---|---|---|---|---|"]
+    for r in csv.DictReader(open(path)):
+        mean, median, bias, worst = (float(r[k]) for k in ("mean", "median", "bias", "worst"))
+        lines.append(f"| {r['half']} | {r['size']} | {r['kernels']} | {mean:.1%} | {median:.1%} | {bias:+.1%} | {worst:+.1%} | {r['date']} | {r['version']} |")
+    return lines
 
 
 README_BEGIN = "<!-- Written by tests/accuracy/keep.py. -->\n"
@@ -164,4 +179,5 @@ def main():
     print("kept:", ", ".join(made))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Compares the CUDA programs of kernels/programs with what they print and take on an H200 (tests/reference/h200-programs.csv).
 
-    tests/accuracy/programs.py BUILD_DIR [--half development|test|all] [--work FOLDER] [-o TABLE.csv] [--mean PERCENT] [PROGRAM...]
+    tests/accuracy/programs.py BUILD_DIR [--half development|test|all] [--work FOLDER] [-o TABLE.csv] [--keep] [--mean PERCENT] [PROGRAM...]
 
 Needs nvcc; without it, all programs are skipped. A row of the table is a kernel of a program with one grid and block: the sum of its
 launches, estimated and measured. Half of the programs are for looking at while models change, the other half (test) only to judge them
-when they are done: of that half only the means are printed, unless -o asks for its rows. Ends with "N passed, N failed, N skipped".
+when they are done: of that half only the means are printed, unless -o asks for its rows. --keep: docs/accuracy has the development half's rows, and
+the means of the halves that were compared. Ends with "N passed, N failed, N skipped".
 """
 import argparse
 import collections
 import csv
+import datetime
 import json
 import os
 import shutil
@@ -18,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 import zlib
+
+import keep
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SOURCES = os.path.join(ROOT, "kernels/programs")
@@ -33,6 +37,7 @@ def arguments():
     p.add_argument("--work", help="keeps programs and reports here; programs that it has are not compiled again")
     p.add_argument("--mean", type=float, default=10, help="most error of long kernels in the mean, in percent")
     p.add_argument("-o", dest="table")
+    p.add_argument("--keep", action="store_true")
     p.add_argument("programs", nargs="*")
     return p.parse_intermixed_args()
 
@@ -121,6 +126,34 @@ def summary(rows):
             f"bias {statistics.mean(errors):+.1%}, worst {worst['error']:+.1%}" + (f" ({worst['program']}, {worst['kernel']})" if worst["half"] != "test" else ""))
 
 
+def write_table(path, rows):
+    with open(path, "w") as f:
+        out = csv.DictWriter(f, rows[0].keys(), lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def means(half, size, rows):
+    errors = [r["error"] for r in rows]
+    return dict(half=half, size=size, kernels=len(errors), mean=round(statistics.mean(map(abs, errors)), 4), median=round(statistics.median(map(abs, errors)), 4),
+                bias=round(statistics.mean(errors), 4), worst=max(errors, key=abs), date=datetime.date.today().isoformat(), version=keep.version(ROOT))
+
+
+def keep_tables(rows):
+    folder = os.path.join(ROOT, "docs/accuracy")
+    path = os.path.join(folder, "programs-summary.csv")
+    known = {(r["half"], r["size"]): r for r in csv.DictReader(open(path))} if os.path.exists(path) else {}
+    for half in ("development", "test"):
+        for size, of in (("long", [r for r in rows if r["truth_ns"] >= LONG_NS]), ("short", [r for r in rows if r["truth_ns"] < LONG_NS])):
+            own = [r for r in of if r["half"] == half]
+            if own:
+                known[half, size] = means(half, size, own)
+    write_table(path, list(known.values()))
+    if any(r["half"] == "development" for r in rows):
+        write_table(os.path.join(folder, "programs.csv"), [r for r in rows if r["half"] == "development"])
+    keep.write_page(folder, ROOT, ())
+
+
 def main():
     a = arguments()
     if not (shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc")):
@@ -141,6 +174,7 @@ def main():
         except (ValueError, OSError, KeyError, IndexError, subprocess.CalledProcessError) as e:
             failed += 1
             print(f"FAIL {program}: {e}")
+    failed_programs = failed
     for r in rows:
         if r["half"] != "test":
             print(f'{r["program"]:18} {r["kernel"]:24} {r["launches"]:4} x {r["truth_ns"] / 1e3:9.2f} us, estimated {r["estimate_ns"] / 1e3:9.2f} us {r["error"]:+7.1%}'
@@ -154,10 +188,9 @@ def main():
             near = statistics.mean(abs(r["error"]) for r in long) * 100 <= a.mean if long else True
             passed, failed = passed + near, failed + (not near)
     if a.table:
-        with open(a.table, "w") as f:
-            out = csv.DictWriter(f, rows[0].keys(), lineterminator="\n")
-            out.writeheader()
-            out.writerows(rows)
+        write_table(a.table, rows)
+    if a.keep and not a.programs and not failed_programs:
+        keep_tables(rows)
     if not a.work:
         shutil.rmtree(work)
     print(f"{passed} passed, {failed} failed")
