@@ -383,13 +383,14 @@ static void queue_request(struct memory_system *m, uint32_t n)
 }
 
 /* An SM whose packets wait in too great a number sends no more until they have gone. Packets that wait at their slices count, too, if they are
- * stores: nobody waits for the answer of one, so nothing else ends a queue that gets longer and longer. */
+ * stores: nobody waits for the answer of one, so nothing else ends a queue that gets longer and longer. Where each SM has a queue of its own in
+ * front of the crossbar (icnt_in_order), all that wait are in that. */
 static void hold_ports(struct memory_system *m, uint64_t before)
 {
 	uint64_t most = (uint64_t)m->gpu->icnt_queue_flits * m->flit_ticks_slice;
 	for (uint32_t s = 0; s < m->sms; s++) {
 		struct port *port = &m->from_sm[s];
-		uint64_t waiting = max_u64(network_waiting(m->requests, s), port->stored * m->flit_ticks_slice);
+		uint64_t stores = m->gpu->icnt_in_order ? 0 : port->stored * m->flit_ticks_slice, waiting = max_u64(network_waiting(m->requests, s), stores);
 		if (waiting > most)
 			port->free = max_u64(port->free, before + waiting - most);
 	}
