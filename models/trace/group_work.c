@@ -7,6 +7,8 @@
  * A warp goes round a loop as often as the lane that stays longest, so groups whose work-items did as much in sum may take very
  * different time. Source: the reduction of counts to warps of the probabilistic resource model, IV-A.
  * What counters leave open is chosen once, for some work-items from all groups (models/code/code_map.h).
+ * Of traced groups without counters, events say what they did. Where each block of the target is one of the source, as in code that was
+ * lifted, events are its executions. Else they are taken for counters.
  * Arms of a branch that lanes take in turns count less than they take; all groups' do, and only ratios are used.
  */
 #include "models/trace/internal.h"
@@ -23,7 +25,9 @@ struct counter {
 	const struct lane_trace *traced; /* the group's work-items, whose events are counted; NULL: they have counters */
 	uint32_t step; /* every step-th work-item is read */
 	uint32_t *row, *last;
-	uint64_t *counts, *counts_before; /* the latter of the work-item before, where events are counted */
+	uint64_t *counts;
+	double *events, *events_before; /* of blocks of the source: of the traced work-item, and of the one before it */
+	bool tells_blocks; /* events are executions of blocks: code_is_traced_whole */
 	double *most; /* per block, of the warp under way */
 	double *blocks; /* of the work-item whose row is `last`, then its instructions */
 	bool any;       /* `last` is one's */
@@ -38,33 +42,65 @@ static uint32_t step_of(uint64_t items, uint64_t groups)
 }
 
 /* The blocks that began. What a gap leaves out did as its window, which is its last iterations before it. */
-static void count_events(const struct kernel_code *code, const struct lane_trace *lane, uint64_t *counts)
+static void count_events(const struct kernel_code *code, const struct lane_trace *lane, double *events)
 {
-	memset(counts, 0, code->counter_count * sizeof *counts);
+	memset(events, 0, code->counter_count * sizeof *events);
 	for (size_t i = 0; i < lane->count; i++)
 		if (lane->events[i].what < code->counter_count)
-			counts[lane->events[i].what]++;
+			events[lane->events[i].what]++;
 	for (size_t g = 0; g < lane->gap_count; g++) {
 		const struct trace_gap *gap = &lane->gaps[g];
+		double rounds = (double)gap->iterations / gap->kept;
 		uint32_t begins = 0;
 		for (size_t i = gap->before < lane->count ? gap->before : lane->count; i-- > 0 && begins < gap->kept;) {
 			uint32_t what = lane->events[i].what;
 			begins += what == gap->body;
 			if (what < code->counter_count)
-				counts[what] += (gap->iterations + gap->kept / 2) / gap->kept;
+				events[what] += rounds;
 		}
 	}
 }
 
+/* Every block of the code has an event of its own. */
+bool code_is_traced_whole(const struct kernel_code *code)
+{
+	bool *taken = calloc(code->counter_count + 1u, sizeof *taken), whole = taken != NULL;
+	for (uint32_t b = 0; b < code->block_count && whole; b++) {
+		const struct code_block *block = &code->blocks[b];
+		uint32_t row = block->probe_count == 1 ? code->probes[block->first_probe] : UINT32_MAX;
+		whole = row < code->counter_count && !taken[row];
+		if (whole)
+			taken[row] = true;
+	}
+	free(taken);
+	return whole;
+}
+
+static void count_blocks(const struct kernel_code *code, const double *events, double *blocks)
+{
+	double instructions = 0;
+	for (uint32_t b = 0; b < code->block_count; b++) {
+		blocks[b] = events[code->probes[code->blocks[b].first_probe]];
+		instructions += blocks[b] * code->blocks[b].count;
+	}
+	blocks[code->block_count] = instructions;
+}
+
 static bool count_traced_item(struct counter *c, uint32_t item)
 {
-	size_t bytes = c->shape->code->counter_count * sizeof *c->counts;
-	count_events(c->shape->code, &c->traced[item], c->counts);
-	if (c->any && !memcmp(c->counts, c->counts_before, bytes))
+	const struct kernel_code *code = c->shape->code;
+	size_t bytes = code->counter_count * sizeof *c->events;
+	count_events(code, &c->traced[item], c->events);
+	if (c->any && !memcmp(c->events, c->events_before, bytes))
 		return true;
 	c->any = true;
-	memcpy(c->counts_before, c->counts, bytes);
-	code_map_count(c->shape->map, c->counts, c->blocks);
+	memcpy(c->events_before, c->events, bytes);
+	for (uint32_t n = 0; n < code->counter_count; n++)
+		c->counts[n] = (uint64_t)(c->events[n] + 0.5);
+	if (c->tells_blocks)
+		count_blocks(code, c->events, c->blocks);
+	else
+		code_map_count(c->shape->map, c->counts, c->blocks);
 	return false;
 }
 
@@ -151,10 +187,11 @@ static int start_counting(struct counter *c)
 	c->row = calloc(columns + 1u, sizeof *c->row);
 	c->last = calloc(columns + 1u, sizeof *c->last);
 	c->counts = calloc(code->counter_count + 1u, sizeof *c->counts);
-	c->counts_before = calloc(code->counter_count + 1u, sizeof *c->counts_before);
+	c->events = calloc(code->counter_count + 1u, sizeof *c->events);
+	c->events_before = calloc(code->counter_count + 1u, sizeof *c->events_before);
 	c->most = calloc(code->block_count + 1u, sizeof *c->most);
 	c->blocks = calloc(code->block_count + 1u, sizeof *c->blocks);
-	return c->row && c->last && c->counts && c->counts_before && c->most && c->blocks ? 0 : -ENOMEM;
+	return c->row && c->last && c->counts && c->events && c->events_before && c->most && c->blocks ? 0 : -ENOMEM;
 }
 
 static void end_counting(struct counter *c)
@@ -162,7 +199,8 @@ static void end_counting(struct counter *c)
 	free(c->row);
 	free(c->last);
 	free(c->counts);
-	free(c->counts_before);
+	free(c->events);
+	free(c->events_before);
 	free(c->most);
 	free(c->blocks);
 }
@@ -211,7 +249,7 @@ void find_seen(const struct launch_trace *trace, uint32_t counters, bool *seen)
 int count_traced_work(const struct work_shape *shape, const struct launch_trace *trace, const uint64_t *ids, size_t count,
                       struct counted_work *out, float *by_warp)
 {
-	struct counter c = {.shape = shape, .step = step_of(shape->items, shape->groups)};
+	struct counter c = {.shape = shape, .step = step_of(shape->items, shape->groups), .tells_blocks = code_is_traced_whole(shape->code)};
 	int result = start_counting(&c);
 	for (size_t i = 0, n = 0; i < trace->group_count && n < count && !result; i++) {
 		const struct traced_group *g = &trace->groups[i];

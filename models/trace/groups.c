@@ -41,7 +41,7 @@ static int fill_work(const struct kernel_code *code, const struct group_sample *
                      const struct traced_ids *traced, struct counted_work *work, float *by_warp)
 {
 	const uint64_t *local = sample->shape->local;
-	bool *seen = traced->events ? calloc(code->counter_count + 1u, sizeof *seen) : NULL;
+	bool some = traced->events && !code_is_traced_whole(code), *seen = some ? calloc(code->counter_count + 1u, sizeof *seen) : NULL;
 	struct work_shape shape = {code, lanes, sample->count, (uint32_t)(local[0] * local[1] * local[2]), sample->warp_size, seen, NULL,
 	                           sample->cycles};
 	struct code_map map = {0};
@@ -50,7 +50,7 @@ static int fill_work(const struct kernel_code *code, const struct group_sample *
 		find_seen(traced->events, code->counter_count, seen);
 	for (uint64_t g = 0; g < sample->count && groups; g++)
 		groups[g] = group_of_sample(sample, g);
-	int result = groups && (seen || !traced->events) ? map_group_work(&shape, groups, sample->count, &map) : -ENOMEM;
+	int result = groups && (seen || !some) ? map_group_work(&shape, groups, sample->count, &map) : -ENOMEM;
 	shape.map = &map;
 	if (!result)
 		result = count_group_work(&shape, groups, sample->count, work, by_warp);

@@ -143,7 +143,9 @@ int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t
 /* Whether all work-items of so many groups are read. */
 bool counts_all_lanes(uint32_t items, uint64_t groups);
 /* The same of groups of a trace, by their events: the counters are another launch's. ids: of some of its groups, ascending. Events have
- * blocks of the source alone: to be compared with the work of others, those must be counted by blocks that were seen in the trace. */
+ * blocks of the source alone: to be compared with the work of others, those must be counted by blocks that were seen in the trace, unless every
+ * block of the code has an event of its own. */
+bool code_is_traced_whole(const struct kernel_code *code);
 void find_seen(const struct launch_trace *trace, uint32_t counters, bool *seen);
 int count_traced_work(const struct work_shape *shape, const struct launch_trace *trace, const uint64_t *ids, size_t count,
                       struct counted_work *out, float *by_warp);

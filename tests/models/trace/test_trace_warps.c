@@ -591,6 +591,53 @@ static void groups_of_another_launch_did_what_its_trace_says(void)
 	finish();
 }
 
+static void gather_ways(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
+{
+	(void)ctx;
+	(void)item;
+	row[0] = group % 2 == 0;
+}
+
+/* Lifted text counts the edge into the arm, which is row 5, and not block 1. */
+static void expand_ways(void *ctx, const uint32_t *row, uint64_t *counts)
+{
+	(void)ctx;
+	counts[0] = counts[2] = 1;
+	counts[5] = row[0];
+}
+
+static bool none_counted(void *ctx, uint64_t group)
+{
+	(void)ctx;
+	(void)group;
+	return false;
+}
+
+/*
+ * Even groups go through the arm at block 1, odd ones leave it out. Groups 0 and 1 are traced, and have no counters of their own. What is counted is
+ * the edge into the arm, and no event says that. So blocks are taken from events: group 2 is like 0, though 1 is nearer, and 3 is like 1. They do
+ * 5 and 2 instructions.
+ */
+static void events_say_blocks_of_lifted_code(void)
+{
+	struct lane_counts lanes = {.columns = 1, .gather = gather_ways, .expand = expand_ways, .counted = none_counted};
+	make_code(P(0) "@%p1 bra OUT;\n" P(1) "add.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 2;\nadd.u32 %r1, %r1, 3;\nOUT:\n" P(2) "ret;\n");
+	for (uint32_t t = 0; t < traced.code->term_count; t++)
+		traced.code->terms[t].of = traced.code->terms[t].of == 1 ? 5 : traced.code->terms[t].of;
+	begin_trace(2);
+	for (uint32_t l = 0; l < LANES; l++) {
+		add_blocks(0, l, "012");
+		add_blocks(1, l, "02");
+	}
+	CU_ASSERT_EQUAL_FATAL(make_counted_warps("gtx480", 4, true, &lanes), 0);
+	for (uint32_t g = 0; g < 4; g++) {
+		CU_ASSERT_EQUAL(made.warps.pattern_ids[g], g % 2);
+		CU_ASSERT_DOUBLE_EQUAL(path_instructions(traced.code, &made.warps.paths[made.warps.path_of[g]]), g % 2 ? 2 : 5, 1e-9);
+	}
+	CU_ASSERT_DOUBLE_EQUAL(made.represented, 1, 1e-12);
+	finish();
+}
+
 static double done_by(uint32_t group)
 {
 	return path_instructions(traced.code, &made.warps.paths[made.warps.path_of[group]]);
@@ -702,6 +749,7 @@ void add_trace_warps_tests(void)
 	TEST(a_group_is_like_one_whose_warps_do_as_much);
 	TEST(paths_of_cut_traces_are_short);
 	TEST(groups_of_another_launch_did_what_its_trace_says);
+	TEST(events_say_blocks_of_lifted_code);
 	TEST(loops_are_as_long_as_counters_say);
 	TEST(last_windows_end_before_single_iterations);
 	TEST(windows_of_lanes_that_parted_do_not_multiply);
