@@ -97,6 +97,7 @@ static int measure(struct lifted *l, struct lift_kernel *k, struct gs_error *err
 		k->prints = plan.prints;
 		k->barriers = plan.barriers;
 		k->waits = plan.waits_for_groups;
+		k->meets_groups = plan.meets_groups;
 		k->large = plan.in_pieces;
 		k->of_warps = plan.of_warps;
 	}

@@ -297,6 +297,7 @@ static void note_facts(struct kernel_plan *p)
 			const struct ptx_instruction *in = &own->function->instructions[i];
 			enum flow_kind kind = flow_kind(in);
 			of_warps += lift_kind(in) == LIFT_WARP;
+			p->meets_groups |= in->class == CODE_atomic && in->space != SPACE_shared;
 			p->barriers |= kind == FLOW_BARRIER || kind == FLOW_ARRIVE;
 			p->waits |= waits_for_cluster(in);
 			p->waits_for_groups |= waits_for_cluster(in);

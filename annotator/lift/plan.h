@@ -70,7 +70,7 @@ struct kernel_plan {
 	uint32_t pc_count;
 	uint32_t most_calls, stack_depth, saved_bytes, frame_bytes, column_count;
 	bool stops;            /* a warp may stop before its end: barriers, loops that wait */
-	bool barriers, waits, waits_for_groups, prints, calls, recursive;
+	bool barriers, waits, waits_for_groups, meets_groups, prints, calls, recursive;
 	bool syncs;            /* has instructions that wait for lanes which they name */
 	bool meets;            /* and such lanes may be elsewhere: what they bring is kept (meetings.c) */
 	bool plain_splits;     /* lanes part at branches only */

@@ -115,7 +115,8 @@
  *   lifted      lines (runtime/model/lifted_facts.h):
  *               ptx VERSION TARGET
  *               kernel NAME PARAMETER_BYTES SHARED_BYTES LOCAL_BYTES WARP_BYTES MAXNTID*3 REQNTID*3 FLAGS OFFSET:BYTES:ALIGN...
- *                          FLAGS are letters: p prints, b has barriers, w waits for other groups, l is large (lift.h); or -. Then its parameters
+ *                          FLAGS are letters: p prints, b has barriers, w waits for other groups, a has atomic
+ *                          operations on memory that groups share, l is large (lift.h); or -. Then its parameters
  *               refused NAME REASON    a kernel that cannot be lifted
  *               variable NAME SPACE OFFSET BYTES ALIGN    a variable of the image; SPACE is global or const
  *               relocation OFFSET ADDEND data|function    8 bytes of the image: its address + ADDEND, or ADDEND, the number of a function

@@ -228,11 +228,25 @@ static cl_int run_counting(struct launch_command *c, struct cuda_stream *s, size
 	return code;
 }
 
+/* What atomic operations find depends on the order in which groups come to them. A GPU executes many at once, so that its order is not that of
+ * their numbers: lists that are made by it are sorted on no GPU. */
+static void mix_groups(struct launch_command *c, struct traced_part *t)
+{
+	bool traces = t->form;
+	if (!c->mixed || (!t->lists.traced && !groups_list(c->words.grid, traces, &t->lists)))
+		return;
+	groups_mix(t->lists.traced, t->lists.traced_count, c->mixed);
+	groups_mix(t->lists.others, t->lists.other_count, c->mixed);
+	if (!traces)
+		c->words.order = (uint64_t)(uintptr_t)t->lists.others;
+}
+
 static cl_int run_all(struct launch_command *c, struct cuda_stream *s)
 {
 	struct traced_part t;
 	cl_int code = CL_SUCCESS;
 	choose_trace(c, &t);
+	mix_groups(c, &t);
 	if (t.form)
 		code = run_traced(c, s, &t, t.lists.traced ? t.lists.traced_count : c->groups);
 	if (code == CL_SUCCESS && !(t.form && t.plan.whole) && c->fault.kind == LIFTED_NO_FAULT)
@@ -387,13 +401,18 @@ static int check_cluster(const struct cuda_launch *l, struct gs_error *err)
 	return 0;
 }
 
+static uint64_t groups_resident(const struct cuda_launch *l)
+{
+	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+	return (uint64_t)cuda_occupancy(l->kernel, (unsigned)threads, l->dynamic_shared) * cuda_gpu()->sm_count;
+}
+
 /* Blocks of an ordinary launch wait for one another as well, where all of them are resident. That many need memory for all at once. */
 static bool groups_may_wait(const struct cuda_launch *l, uint64_t groups)
 {
-	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
 	if (!l->kernel->lifted->waits || groups < 2)
 		return false;
-	uint64_t resident = (uint64_t)cuda_occupancy(l->kernel, (unsigned)threads, l->dynamic_shared) * cuda_gpu()->sm_count;
+	uint64_t resident = groups_resident(l);
 	return groups <= resident && bytes_together(l, groups) <= MOST_TOGETHER;
 }
 
@@ -422,6 +441,8 @@ static struct launch_command *command_new(const struct cuda_launch *l)
 	c->words.dynamic_shared = l->dynamic_shared;
 	c->cooperative = l->cooperative;
 	c->together = l->cooperative || cluster_groups(l) > 1 || groups_may_wait(l, c->groups);
+	if (l->kernel->lifted->meets_groups && !l->kernel->lifted->waits && !c->together)
+		c->mixed = groups_resident(l);
 	c->words.fault = (uint64_t)(uintptr_t)&c->fault;
 	return c;
 }

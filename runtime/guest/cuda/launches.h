@@ -16,6 +16,7 @@ struct launch_command {
 	uint64_t groups;
 	bool cooperative;
 	bool together;              /* one work-item runs all groups in turn */
+	uint64_t mixed;             /* groups run in an order as a GPU that holds so many of them may have it; 0: in that of their numbers */
 	uint32_t workspace[4];      /* that they meet with */
 	uint64_t *bases;            /* pairs; in the same allocation */
 	uint8_t *parameters;        /* likewise, aligned to 16 bytes */

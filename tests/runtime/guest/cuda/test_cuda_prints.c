@@ -103,6 +103,36 @@ static void every_group_is_in_one_list(void)
 	CU_ASSERT(!groups_divide(&boxes, (const uint64_t[3]){1 << 30, 4, 1}, &lists));
 }
 
+/* A group that begins when another one has ended comes to its instructions after it: 50 groups apart or more, the order stays. The first 50 begin
+ * at once and have ended when group 99 begins. Any of them may be first: about half of 1225 pairs change their order. */
+static void groups_come_in_the_order_of_a_gpu(void)
+{
+	enum { COUNT = 200, HELD = 50 };
+	const uint64_t grid[3] = {20, 10, 1};
+	struct group_lists lists;
+	uint32_t place[COUNT] = {0}, changed = 0;
+	CU_ASSERT_FATAL(groups_list(grid, true, &lists));
+	CU_ASSERT(lists.traced_count == COUNT && lists.other_count == 0);
+	CU_ASSERT(groups_mix(lists.traced, COUNT, HELD));
+	for (uint32_t i = 0; i < COUNT; i++)
+		place[lists.traced[i]] += i + 1;
+	for (uint32_t i = 0; i < COUNT; i++) {
+		CU_ASSERT(place[i] >= 1 && place[i] <= COUNT);
+		for (uint32_t j = (i < HELD ? HELD - 1 : i) + HELD; j < COUNT; j++)
+			CU_ASSERT(place[i] < place[j]);
+		for (uint32_t j = i + 1; j < HELD; j++)
+			changed += place[i] > place[j];
+	}
+	CU_ASSERT(changed > 1225 * 2 / 5 && changed < 1225 * 3 / 5);
+	free(lists.traced);
+	CU_ASSERT_FATAL(groups_list(grid, false, &lists));
+	CU_ASSERT(lists.traced_count == 0 && lists.other_count == COUNT);
+	CU_ASSERT(groups_mix(lists.others, COUNT, 1)); /* one after the other */
+	for (uint32_t i = 0; i < COUNT; i++)
+		CU_ASSERT_EQUAL(lists.others[i], i);
+	free(lists.traced);
+}
+
 void add_cuda_prints_tests(void)
 {
 	CU_pSuite s = CU_add_suite("cuda_prints", NULL, NULL);
@@ -110,4 +140,5 @@ void add_cuda_prints_tests(void)
 	CU_add_test(s, "bad formats do no harm", bad_formats_do_no_harm);
 	CU_add_test(s, "records that do not fit are left out", records_that_do_not_fit_are_left_out);
 	CU_add_test(s, "every group of a launch is in one list", every_group_is_in_one_list);
+	CU_add_test(s, "groups come in the order of a GPU", groups_come_in_the_order_of_a_gpu);
 }
