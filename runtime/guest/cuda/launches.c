@@ -169,7 +169,7 @@ static cl_int run_traced(struct launch_command *c, struct cuda_stream *s, struct
 	c->words.chunks = t->plan.chunks;
 	c->words.traced_whole = t->plan.windows;
 	c->words.order = (uint64_t)(uintptr_t)t->lists.traced; /* 0 where all groups are traced */
-	l->times.first_traced = !t->form->launched;
+	l->times.first_traced |= !t->form->launched;
 	cl_int code = run_groups(c, s, t->form, count);
 	l->times.traces_end_ns = clock_ns();
 	c->words.traces = c->words.chunks = 0;
@@ -241,15 +241,37 @@ static void mix_groups(struct launch_command *c, struct traced_part *t)
 		c->words.order = (uint64_t)(uintptr_t)t->lists.others;
 }
 
+/* Groups that are traced run in a text of their own. Where the order of groups matters, they are run in parts, with parts of the others in
+ * between: if all of them came first, atomic operations would find what they find at the begin of the launch. */
+static cl_int run_in_parts(struct launch_command *c, struct cuda_stream *s, struct traced_part *t)
+{
+	enum { PARTS = 8 };
+	const struct group_lists all = t->lists;
+	cl_int code = CL_SUCCESS;
+	for (size_t n = 0, traced = 0, others = 0; n < PARTS && code == CL_SUCCESS && c->fault.kind == LIFTED_NO_FAULT; n++) {
+		const size_t to = all.traced_count * (n + 1) / PARTS, others_to = all.other_count * (n + 1) / PARTS;
+		t->lists = (struct group_lists){.traced = all.traced + traced, .others = all.others + others};
+		code = run_traced(c, s, t, to - traced);
+		if (code == CL_SUCCESS && c->fault.kind == LIFTED_NO_FAULT)
+			code = run_counting(c, s, others_to - others);
+		traced = to;
+		others = others_to;
+	}
+	t->lists = all;
+	return code;
+}
+
 static cl_int run_all(struct launch_command *c, struct cuda_stream *s)
 {
 	struct traced_part t;
 	cl_int code = CL_SUCCESS;
 	choose_trace(c, &t);
 	mix_groups(c, &t);
-	if (t.form)
+	if (t.form && c->mixed && !t.plan.whole && t.lists.traced)
+		code = run_in_parts(c, s, &t);
+	else if (t.form)
 		code = run_traced(c, s, &t, t.lists.traced ? t.lists.traced_count : c->groups);
-	if (code == CL_SUCCESS && !(t.form && t.plan.whole) && c->fault.kind == LIFTED_NO_FAULT)
+	if (code == CL_SUCCESS && !(t.form && (c->mixed || t.plan.whole)) && c->fault.kind == LIFTED_NO_FAULT)
 		code = run_counting(c, s, t.form ? t.lists.other_count : c->groups);
 	free(t.lists.traced);
 	return code;
