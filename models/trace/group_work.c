@@ -27,7 +27,7 @@ struct counter {
 	uint32_t *row, *last;
 	uint64_t *counts;
 	double *events, *events_before; /* of blocks of the source: of the traced work-item, and of the one before it */
-	bool tells_blocks; /* events are executions of blocks: code_is_traced_whole */
+	double *keep; /* of blocks of the source, of those in rounds */
 	double *most; /* per block, of the warp under way */
 	double *blocks; /* of the work-item whose row is `last`, then its instructions */
 	bool any;       /* `last` is one's */
@@ -42,7 +42,7 @@ static uint32_t step_of(uint64_t items, uint64_t groups)
 }
 
 /* The blocks that began. What a gap leaves out did as its window, which is its last iterations before it. */
-static void count_events(const struct kernel_code *code, const struct lane_trace *lane, double *events)
+static void count_events(const struct kernel_code *code, const struct lane_trace *lane, const double *keep, double *events)
 {
 	memset(events, 0, code->counter_count * sizeof *events);
 	for (size_t i = 0; i < lane->count; i++)
@@ -56,7 +56,7 @@ static void count_events(const struct kernel_code *code, const struct lane_trace
 			uint32_t what = lane->events[i].what;
 			begins += what == gap->body;
 			if (what < code->counter_count)
-				events[what] += rounds;
+				events[what] += rounds * keep[what];
 		}
 	}
 }
@@ -76,28 +76,33 @@ bool code_is_traced_whole(const struct kernel_code *code)
 	return whole;
 }
 
-static void count_blocks(const struct kernel_code *code, const double *events, double *blocks)
+static void sum_instructions(const struct kernel_code *code, double *blocks)
 {
 	double instructions = 0;
-	for (uint32_t b = 0; b < code->block_count; b++) {
-		blocks[b] = events[code->probes[code->blocks[b].first_probe]];
+	for (uint32_t b = 0; b < code->block_count; b++)
 		instructions += blocks[b] * code->blocks[b].count;
-	}
 	blocks[code->block_count] = instructions;
+}
+
+static void count_blocks(const struct kernel_code *code, const double *events, double *blocks)
+{
+	for (uint32_t b = 0; b < code->block_count; b++)
+		blocks[b] = events[code->probes[code->blocks[b].first_probe]];
+	sum_instructions(code, blocks);
 }
 
 static bool count_traced_item(struct counter *c, uint32_t item)
 {
 	const struct kernel_code *code = c->shape->code;
 	size_t bytes = code->counter_count * sizeof *c->events;
-	count_events(code, &c->traced[item], c->events);
+	count_events(code, &c->traced[item], c->keep, c->events);
 	if (c->any && !memcmp(c->events, c->events_before, bytes))
 		return true;
 	c->any = true;
 	memcpy(c->events_before, c->events, bytes);
 	for (uint32_t n = 0; n < code->counter_count; n++)
 		c->counts[n] = (uint64_t)(c->events[n] + 0.5);
-	if (c->tells_blocks)
+	if (c->shape->by_blocks)
 		count_blocks(code, c->events, c->blocks);
 	else
 		code_map_count(c->shape->map, c->counts, c->blocks);
@@ -125,6 +130,8 @@ static bool count_item(struct counter *c, uint64_t group, uint32_t item)
 	memcpy(c->last, c->row, lanes->columns * sizeof *c->row);
 	expand_row(c);
 	code_map_count(c->shape->map, c->counts, c->blocks);
+	if (c->shape->by_blocks)
+		sum_instructions(c->shape->code, c->blocks);
 	return false;
 }
 
@@ -189,9 +196,10 @@ static int start_counting(struct counter *c)
 	c->counts = calloc(code->counter_count + 1u, sizeof *c->counts);
 	c->events = calloc(code->counter_count + 1u, sizeof *c->events);
 	c->events_before = calloc(code->counter_count + 1u, sizeof *c->events_before);
+	c->keep = calloc(code->counter_count + 1u, sizeof *c->keep);
 	c->most = calloc(code->block_count + 1u, sizeof *c->most);
 	c->blocks = calloc(code->block_count + 1u, sizeof *c->blocks);
-	return c->row && c->last && c->counts && c->events && c->events_before && c->most && c->blocks ? 0 : -ENOMEM;
+	return c->row && c->last && c->counts && c->events && c->events_before && c->keep && c->most && c->blocks ? 0 : -ENOMEM;
 }
 
 static void end_counting(struct counter *c)
@@ -201,6 +209,7 @@ static void end_counting(struct counter *c)
 	free(c->counts);
 	free(c->events);
 	free(c->events_before);
+	free(c->keep);
 	free(c->most);
 	free(c->blocks);
 }
@@ -237,6 +246,20 @@ int count_group_work(const struct work_shape *shape, const uint64_t *ids, size_t
 	return result;
 }
 
+int sum_group_blocks(const struct work_shape *shape, const uint64_t *ids, size_t count, double *blocks)
+{
+	struct counter c = {.shape = shape, .step = step_of(shape->items, count)};
+	int result = start_counting(&c);
+	for (size_t i = 0; i < count && !result; i++)
+		for (uint32_t item = c.step / 2; item < shape->items; item += c.step) {
+			count_item(&c, ids[i], item);
+			for (uint32_t b = 0; b < shape->code->block_count; b++)
+				blocks[b] += c.blocks[b] * c.step;
+		}
+	end_counting(&c);
+	return result;
+}
+
 void find_seen(const struct launch_trace *trace, uint32_t counters, bool *seen)
 {
 	for (size_t g = 0; g < trace->group_count; g++)
@@ -246,11 +269,22 @@ void find_seen(const struct launch_trace *trace, uint32_t counters, bool *seen)
 					seen[trace->groups[g].lanes[l].events[i].what] = true;
 }
 
+static void fill_keep(struct counter *c)
+{
+	const struct kernel_code *code = c->shape->code;
+	for (uint32_t n = 0; n < code->counter_count; n++)
+		c->keep[n] = 1;
+	for (uint32_t b = 0; b < code->block_count && c->shape->keep && c->shape->by_blocks; b++)
+		c->keep[code->probes[code->blocks[b].first_probe]] = c->shape->keep[b];
+}
+
 int count_traced_work(const struct work_shape *shape, const struct launch_trace *trace, const uint64_t *ids, size_t count,
                       struct counted_work *out, float *by_warp)
 {
-	struct counter c = {.shape = shape, .step = step_of(shape->items, shape->groups), .tells_blocks = code_is_traced_whole(shape->code)};
+	struct counter c = {.shape = shape, .step = step_of(shape->items, shape->groups)};
 	int result = start_counting(&c);
+	if (!result)
+		fill_keep(&c);
 	for (size_t i = 0, n = 0; i < trace->group_count && n < count && !result; i++) {
 		const struct traced_group *g = &trace->groups[i];
 		if (g->group != ids[n])

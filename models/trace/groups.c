@@ -41,9 +41,9 @@ static int fill_work(const struct kernel_code *code, const struct group_sample *
                      const struct traced_ids *traced, struct counted_work *work, float *by_warp)
 {
 	const uint64_t *local = sample->shape->local;
-	bool some = traced->events && !code_is_traced_whole(code), *seen = some ? calloc(code->counter_count + 1u, sizeof *seen) : NULL;
+	bool by_blocks = traced->events && code_is_traced_whole(code), some = traced->events && !by_blocks, *seen = some ? calloc(code->counter_count + 1u, sizeof *seen) : NULL;
 	struct work_shape shape = {code, lanes, sample->count, (uint32_t)(local[0] * local[1] * local[2]), sample->warp_size, seen, NULL,
-	                           sample->cycles};
+	                           sample->cycles, traced->keep, by_blocks};
 	struct code_map map = {0};
 	uint64_t *groups = calloc(sample->count + 1, sizeof *groups);
 	if (seen)
@@ -287,5 +287,60 @@ int trace_groups(const struct kernel_code *code, const struct group_sample *samp
 	if (work && !result)
 		result = find_needed(sample, work, c.work, out, needed);
 	free(c.borders);
+	return result;
+}
+
+/* ---- how much stand-ins do ---- */
+
+/* What warps of the groups did over what those that stand for them do: the same counters on both sides, so that what these get
+ * wrong about the target's instructions does not matter. */
+double share_represented(const struct group_stand_in *list, uint64_t count)
+{
+	double all = 0, represented = 0;
+	for (uint64_t g = 0; g < count; g++) {
+		all += list[g].work;
+		represented += list[g].of_traced + list[g].added;
+	}
+	return all > 0 && represented > 0 ? all / represented : 0;
+}
+
+/*
+ * One warp may take several times as long as most, and longer than schedulers issue for all others. The launch ends with that warp, and how
+ * much all did together says nothing of its time. How long it takes over the longest of those that stand for groups; 0: it is not so.
+ */
+double longest_represented(const struct gpu *gpu, const struct launch_warps *w, const struct group_stand_in *list, uint64_t count)
+{
+	static const double few = 4; /* times as long as the mean: as few_are_longer of families */
+	double issued = 0, cycles = 0, longest = 0, represented = 0, schedulers = (double)gpu->sm_count * gpu->schedulers_per_sm;
+	for (uint64_t g = 0; g < count; g++) {
+		issued += list[g].work;
+		cycles += list[g].cycles;
+		longest = fmax(longest, list[g].longest);
+		if (list[g].of_traced > 0)
+			represented = fmax(represented, list[g].longest_traced * (1 + list[g].added / list[g].of_traced));
+	}
+	bool ends_with_it = longest * (double)(count * w->warps_per_group) > few * cycles &&
+	                    longest * schedulers > issued * (double)w->groups / (double)count;
+	return ends_with_it && represented > 0 ? longest / represented : 0;
+}
+
+int count_traced_blocks(const struct kernel_code *code, const struct lane_counts *lanes, const struct group_sample *sample,
+                        const struct traced_ids *traced, double *blocks)
+{
+	const uint64_t *local = sample->shape->local;
+	size_t count = traced->events ? sample->count : traced->count;
+	struct work_shape shape = {code, lanes, count, (uint32_t)(local[0] * local[1] * local[2]), sample->warp_size, NULL, NULL, NULL, NULL, false};
+	struct code_map map = {0};
+	uint64_t *groups = calloc(count + 1, sizeof *groups);
+	for (size_t i = 0; i < count && groups; i++)
+		groups[i] = traced->events ? group_of_sample(sample, i) : traced->ids[i];
+	int result = groups ? map_group_work(&shape, groups, count, &map) : -ENOMEM;
+	shape.map = &map;
+	if (!result)
+		result = sum_group_blocks(&shape, groups, count, blocks);
+	for (uint32_t b = 0; b < code->block_count; b++)
+		blocks[b] *= (double)traced->count / (double)count;
+	code_map_free(&map);
+	free(groups);
 	return result;
 }

@@ -34,6 +34,8 @@ struct first_lane {
 struct recorded_gap {
 	uint32_t from, at, body;
 	double rounds, iterations; /* as in struct path_gap */
+	bool thinned;      /* the window is a copy of the blocks before it, without some arms; of a window in gaps_thin: it has such a copy */
+	uint32_t copy_end; /* and where that ends */
 };
 /* Notes a gap before block `at` of the path. Returns 0 or -ENOMEM. */
 int gaps_add(struct recorded_path *r, const struct recorded_gap *gap);
@@ -44,6 +46,7 @@ struct gap_finish {
 	const struct kernel_code *code;
 	const struct launch_trace *trace;
 	struct shift_finder *ranges; /* gets what instructions touch in gaps; NULL: requests are not kept */
+	const struct arm_shares *shares; /* NULL: rounds do what their windows did */
 };
 int gaps_finish(const struct gap_finish *f, struct recorded_path *r);
 /*
@@ -52,6 +55,17 @@ int gaps_finish(const struct gap_finish *f, struct recorded_path *r);
  * paths come to that.
  */
 void gaps_fit(const struct kernel_code *code, struct warp_path *const *paths, size_t count, double counted);
+/* thin.c: rounds that take some arms more rarely than their windows did. */
+struct arm_shares {
+	double *keep;  /* by block: of its executions in rounds, those that remain */
+	double *carry; /* by block: lanes that windows so far should have kept more */
+};
+/* Gives outermost windows copies with fewer arms, which rounds then do. gaps: in their order, room for twice as many. Returns 0 or -ENOMEM. */
+int gaps_thin(const struct kernel_code *code, const struct arm_shares *shares, struct recorded_path *r, struct recorded_gap *gaps, size_t *count);
+/* Adds executions by lanes of a finished path, by block: those that are in it, and those of its rounds. */
+void arms_note(const struct recorded_path *r, double *once, double *more);
+/* What is to be kept of rounds, if counters say so many executions by lanes. Returns whether that is worth the trouble. */
+bool arms_share(const struct kernel_code *code, const double *counted, const double *once, const double *more, double *keep);
 /* low, bytes: what an instruction was seen to touch. */
 typedef void gaps_range_fn(void *ctx, uint32_t instruction, uint64_t *low, uint64_t *bytes);
 void gaps_place(const struct launch_trace *trace, struct round_shift *shifts, size_t count, gaps_range_fn *range, void *ctx);
@@ -130,6 +144,8 @@ struct work_shape {
 	const bool *seen; /* of the counters, those that count; NULL: all */
 	const struct code_map *map; /* of map_group_work: what is compared must be of one */
 	const double *cycles; /* of blocks: cycles_alone; NULL: not known */
+	const double *keep;   /* of blocks: struct arm_shares, for traced groups; NULL: rounds do what their windows did */
+	bool by_blocks;       /* work is compared with that of events, which say blocks and no edges: branches that fall through count, too */
 };
 struct counted_work {
 	double threads; /* instructions of work-items */
@@ -145,7 +161,8 @@ bool counts_all_lanes(uint32_t items, uint64_t groups);
 /* The same of groups of a trace, by their events: the counters are another launch's. ids: of some of its groups, ascending. Events have
  * blocks of the source alone: to be compared with the work of others, those must be counted by blocks that were seen in the trace, unless every
  * block of the code has an event of its own. */
-bool code_is_traced_whole(const struct kernel_code *code);
+/* blocks: executions by work-items of these groups, in sum. */
+int sum_group_blocks(const struct work_shape *shape, const uint64_t *ids, size_t count, double *blocks);
 void find_seen(const struct launch_trace *trace, uint32_t counters, bool *seen);
 int count_traced_work(const struct work_shape *shape, const struct launch_trace *trace, const uint64_t *ids, size_t count,
                       struct counted_work *out, float *by_warp);
@@ -174,6 +191,7 @@ struct traced_ids {
 	bool other;                         /* groups of another launch, which did otherwise */
 	const struct launch_trace *events;  /* not all have counters: what they did is counted by their events; NULL: by counters */
 	const double *least;                /* of each: fit_least; NULL: loops are as long as they were */
+	const double *keep;                 /* struct work_shape */
 };
 
 /* How much groups did: those of the sample first, then those that were traced. */
@@ -194,6 +212,13 @@ struct group_stand_in {
  * The caller frees the counts. */
 int trace_groups(const struct kernel_code *code, const struct group_sample *sample, const struct lane_counts *lanes,
                  const struct traced_ids *traced, struct group_stand_in *out, struct pattern_counts *counts, struct needed_groups *needed);
+
+/* See struct trace_warps. */
+double share_represented(const struct group_stand_in *list, uint64_t count);
+double longest_represented(const struct gpu *gpu, const struct launch_warps *w, const struct group_stand_in *list, uint64_t count);
+/* blocks: executions by as many work-items as were traced, in sum: of these, or where not all of them have counters, of all groups'. Returns 0 or -ENOMEM. */
+int count_traced_blocks(const struct kernel_code *code, const struct lane_counts *lanes, const struct group_sample *sample,
+                        const struct traced_ids *traced, double *blocks);
 
 /* ---- models/trace/stand_ins.c: as much as groups did ---- */
 

@@ -44,6 +44,8 @@ struct trace_maker {
 	struct shift_finder *shifts;
 	double *executions, *active, *divergent; /* per block of the code */
 	double *accesses;              /* per instruction */
+	double *once, *more;           /* per block: arms_note, of all paths */
+	struct arm_shares shares;      /* keep NULL: nothing is known of arms */
 	uint32_t *places[REPLAY_MOST_LANES]; /* of lanes with gaps: by step, the block of the path */
 	size_t place_room[REPLAY_MOST_LANES], next_gap[REPLAY_MOST_LANES], steps[REPLAY_MOST_LANES];
 	uint64_t items;                /* of a group */
@@ -425,9 +427,11 @@ static int run_warp(struct trace_maker *m, const struct traced_group *group)
 	if (path_failed(&m->path))
 		result = -ENOMEM;
 	if (!result)
-		result = gaps_finish(&(struct gap_finish){m->code, m->trace, m->shifts}, &m->path);
+		result = gaps_finish(&(struct gap_finish){m->code, m->trace, m->shifts, m->shares.keep ? &m->shares : NULL}, &m->path);
 	if (!result)
 		add_statistics(m);
+	if (!result && !m->shares.keep)
+		arms_note(&m->path, m->once, m->more);
 	return result;
 }
 
@@ -508,6 +512,62 @@ static int run_groups(struct trace_maker *m, uint64_t *ids, uint32_t *paths, siz
 	return result ? result : *used ? 0 : -ENOENT;
 }
 
+/* Another launch's groups have other counters, and of a large launch not all groups have some. */
+static bool all_are_counted(const struct trace_maker *m, const struct lane_counts *lanes, const uint64_t *ids, size_t used)
+{
+	bool all = !m->shape->other;
+	for (size_t i = 0; i < used && all && lanes && !m->computed; i++)
+		all = lanes_are_counted(lanes, ids[i]);
+	return all;
+}
+
+/* ---- arms that rounds take more rarely than windows ---- */
+
+/* Nothing of the paths that were made remains. */
+static int begin_again(struct trace_maker *m)
+{
+	struct warp_statistics *s = &m->out->statistics, none = {.instructions = s->instructions, .divergent = s->divergent};
+	const struct kernel_code *c = m->code;
+	*s = none;
+	memset(m->executions, 0, c->block_count * sizeof *m->executions);
+	memset(m->active, 0, c->block_count * sizeof *m->active);
+	memset(m->divergent, 0, c->block_count * sizeof *m->divergent);
+	memset(m->accesses, 0, c->code_count * sizeof *m->accesses);
+	trace_store_free(m->out->store);
+	m->out->store = calloc(1, sizeof *m->out->store);
+	if (m->shifts) {
+		shift_finder_free(m->shifts);
+		m->shifts = shift_finder_new(c, m->trace->group_count, m->shape->groups);
+	}
+	m->out->cut = false;
+	return m->out->store && (m->shifts || !m->shape->requests) ? 0 : -ENOMEM;
+}
+
+/* Where counters say that windows took arms much more often than the iterations that were left out, paths are made anew. */
+static int thin_windows(struct trace_maker *m, const struct lane_counts *lanes, uint64_t *ids, uint32_t *paths, size_t *used)
+{
+	const struct kernel_code *c = m->code;
+	if (m->computed || !lanes || !lanes->gather || !trace_store_has_gaps(m->out->store) || !code_is_traced_whole(c))
+		return 0;
+	struct group_sample sample = {m->shape, m->out->warps.groups < MANY ? m->out->warps.groups : MANY, m->gpu->warp_size, NULL};
+	struct traced_ids of = {.ids = ids, .count = *used, .events = all_are_counted(m, lanes, ids, *used) ? NULL : m->trace};
+	double *counted = calloc(c->block_count + 1u, sizeof *counted);
+	struct arm_shares shares = {calloc(c->block_count + 1u, sizeof(double)), calloc(c->block_count + 1u, sizeof(double))};
+	int result = counted && shares.keep && shares.carry ? count_traced_blocks(c, lanes, &sample, &of, counted) : -ENOMEM;
+	if (!result && arms_share(c, counted, m->once, m->more, shares.keep)) {
+		m->shares = shares;
+		*used = 0;
+		result = begin_again(m);
+		if (!result)
+			result = run_groups(m, ids, paths, used);
+	} else {
+		free(shares.keep);
+		free(shares.carry);
+	}
+	free(counted);
+	return result;
+}
+
 /* Loops in loops that change from iteration to iteration: counters know how much they did. */
 static int fit_gaps(struct trace_maker *m, const struct lane_counts *lanes, const uint64_t *ids, const uint32_t *paths, size_t used)
 {
@@ -515,7 +575,7 @@ static int fit_gaps(struct trace_maker *m, const struct lane_counts *lanes, cons
 	uint32_t per_group = m->out->warps.warps_per_group;
 	if (!lanes || !lanes->gather || !trace_store_has_gaps(s))
 		return 0;
-	struct work_shape shape = {m->code, lanes, used, (uint32_t)m->items, m->gpu->warp_size, NULL, NULL, NULL};
+	struct work_shape shape = {m->code, lanes, used, (uint32_t)m->items, m->gpu->warp_size, NULL, NULL, NULL, NULL, false};
 	struct code_map map = {0};
 	struct counted_work *work = calloc(used + 1, sizeof *work);
 	struct warp_path **own = calloc(per_group + 1u, sizeof *own);
@@ -558,52 +618,10 @@ static bool has_barriers(const struct kernel_code *code)
 	return false;
 }
 
-/* What warps of the groups did over what those that stand for them do: the same counters on both sides, so that what these get
- * wrong about the target's instructions does not matter. */
-static double share_represented(const struct group_stand_in *list, uint64_t count)
-{
-	double all = 0, represented = 0;
-	for (uint64_t g = 0; g < count; g++) {
-		all += list[g].work;
-		represented += list[g].of_traced + list[g].added;
-	}
-	return all > 0 && represented > 0 ? all / represented : 0;
-}
-
-/*
- * One warp may take several times as long as most, and longer than schedulers issue for all others. The launch ends with that warp, and how
- * much all did together says nothing of its time. How long it takes over the longest of those that stand for groups; 0: it is not so.
- */
-static double longest_represented(const struct trace_maker *m, const struct group_stand_in *list, uint64_t count)
-{
-	static const double few = 4; /* times as long as the mean: as few_are_longer of families */
-	const struct launch_warps *w = &m->out->warps;
-	double issued = 0, cycles = 0, longest = 0, represented = 0, schedulers = (double)m->gpu->sm_count * m->gpu->schedulers_per_sm;
-	for (uint64_t g = 0; g < count; g++) {
-		issued += list[g].work;
-		cycles += list[g].cycles;
-		longest = fmax(longest, list[g].longest);
-		if (list[g].of_traced > 0)
-			represented = fmax(represented, list[g].longest_traced * (1 + list[g].added / list[g].of_traced));
-	}
-	bool ends_with_it = longest * (double)(count * w->warps_per_group) > few * cycles &&
-	                    longest * schedulers > issued * (double)w->groups / (double)count;
-	return ends_with_it && represented > 0 ? longest / represented : 0;
-}
-
 /* Whether groups that were traced stand for some that were not. */
 static bool stand_for_others(const struct trace_maker *m)
 {
 	return !m->computed && (m->trace->group_count < m->out->warps.groups || m->shape->other);
-}
-
-/* Another launch's groups have other counters, and of a large launch not all groups have some. */
-static bool all_are_counted(const struct trace_maker *m, const struct lane_counts *lanes, const uint64_t *ids, size_t used)
-{
-	bool all = !m->shape->other;
-	for (size_t i = 0; i < used && all && lanes && !m->computed; i++)
-		all = lanes_are_counted(lanes, ids[i]);
-	return all;
 }
 
 static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, const uint64_t *ids, const uint32_t *paths,
@@ -614,7 +632,7 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 	struct group_sample sample = {m->shape, w->groups <= MOST_PATTERN ? w->groups : MANY, m->gpu->warp_size,
 	                              stand_for_others(m) ? cycles_alone(m->gpu, m->code, s, m->shape->requests) : NULL};
 	struct traced_ids traced = {ids, used, s->shifts, m->gpu->l1_line_bytes, m->shape->other,
-	                            all_are_counted(m, lanes, ids, used) ? NULL : m->trace, NULL};
+	                            all_are_counted(m, lanes, ids, used) ? NULL : m->trace, NULL, m->shares.keep};
 	uint64_t count = sample.count;
 	struct group_stand_in *stand_ins = calloc(count + 1, sizeof *stand_ins);
 	s->path_of = calloc(count * w->warps_per_group + 1, sizeof *s->path_of);
@@ -640,7 +658,7 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 	bool own = used >= count && !m->shape->other;
 	if (!result) {
 		m->out->represented = own ? 1 : share_represented(stand_ins, count);
-		m->out->longest_represented = own ? 0 : longest_represented(m, stand_ins, count);
+		m->out->longest_represented = own ? 0 : longest_represented(m->gpu, w, stand_ins, count);
 	}
 	w->pattern_groups = count;
 	w->stand_in = stand_in_error(m, used);
@@ -712,13 +730,15 @@ static int start_warps(struct trace_maker *m, const struct lane_counts *lanes, s
 	m->active = calloc(m->code->block_count + 1u, sizeof *m->active);
 	m->divergent = calloc(m->code->block_count + 1u, sizeof *m->divergent);
 	m->accesses = calloc(m->code->code_count + 1u, sizeof *m->accesses);
+	m->once = calloc(m->code->block_count + 1u, sizeof *m->once);
+	m->more = calloc(m->code->block_count + 1u, sizeof *m->more);
 	m->reader = m->computed ? NULL : trace_reader_new(m->code, m->trace, m->shape->other ? NULL : lanes);
 	m->shifts = m->shape->requests ? shift_finder_new(m->code, m->trace->group_count, g) : NULL;
 	for (uint32_t i = 0; i < m->gpu->warp_size && m->reader; i++)
 		if (!(m->lanes[i] = traced_lane_new(m->reader)))
 			return -ENOMEM;
 	return out->store && out->statistics.instructions && out->statistics.divergent && m->executions && m->active &&
-	       m->divergent && m->accesses && (m->reader || m->computed) && (m->shifts || !m->shape->requests) ? 0 : -ENOMEM;
+	       m->divergent && m->accesses && m->once && m->more && (m->reader || m->computed) && (m->shifts || !m->shape->requests) ? 0 : -ENOMEM;
 }
 
 static void end_warps(struct trace_maker *m)
@@ -733,6 +753,10 @@ static void end_warps(struct trace_maker *m)
 	free(m->active);
 	free(m->divergent);
 	free(m->accesses);
+	free(m->once);
+	free(m->more);
+	free(m->shares.keep);
+	free(m->shares.carry);
 	gs_buf_free(&m->path.blocks);
 	gs_buf_free(&m->path.accesses);
 	gs_buf_free(&m->path.first);
@@ -790,6 +814,8 @@ static int make_warps(struct trace_maker *m, const struct lane_counts *lanes, st
 		result = -ENOMEM;
 	if (!result)
 		result = run_groups(m, ids, paths, &used);
+	if (!result)
+		result = thin_windows(m, lanes, ids, paths, &used);
 	if (!result && m->shape->requests)
 		result = fill_shifts(m, ids);
 	if (!result && m->shape->requests && !m->computed && !m->shape->other)

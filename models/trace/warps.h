@@ -60,6 +60,8 @@ int trace_warps(const struct gpu *gpu, const struct kernel_code *code, const str
 int computed_warps(const struct gpu *gpu, const struct kernel_code *code, const struct launch_arguments *arguments,
                    const struct trace_shape *shape, const struct lane_counts *lanes, const uint16_t *usual,
                    struct trace_warps *out, struct gs_error *err);
+/* Whether every block of the code has an event of its own, as in code that was lifted. */
+bool code_is_traced_whole(const struct kernel_code *code);
 size_t trace_warps_bytes(const struct trace_warps *t); /* of memory, nearly */
 void trace_warps_free(struct trace_warps *t);
 

@@ -270,6 +270,22 @@ static void find_outer(struct path_gap *gaps, size_t count)
 	}
 }
 
+/* The copy of a window is its next round. Lines move by whole lines. */
+static void move_window(const struct launch_trace *trace, struct recorded_path *r, const struct path_gap *gap)
+{
+	enum { LINE = 128 };
+	const struct round_shift *shifts = (const struct round_shift *)(const void *)(r->shifts.data + r->shifts.len) - gap->access_count;
+	const uint32_t *first = (const uint32_t *)(const void *)r->first.data + gap->first_access;
+	struct memory_part *parts = (struct memory_part *)(void *)r->parts.data;
+	for (uint32_t i = 0; i < gap->access_count; i++)
+		for (uint32_t p = first[i]; p < first[i + 1] && !shifts[i].chance; p++) {
+			uint64_t low, bytes, to = parts[p].address + (uint64_t)(shifts[i].step / LINE * LINE);
+			find_buffer(trace, parts[p].address, &low, &bytes);
+			if (!bytes || to - low < bytes)
+				parts[p].address = to;
+		}
+}
+
 /* The windows in the order of struct warp_path. */
 static int write_gaps(const struct gap_finish *f, struct recorded_path *r, const struct recorded_gap *found, size_t count)
 {
@@ -282,6 +298,8 @@ static int write_gaps(const struct gap_finish *f, struct recorded_path *r, const
 		gs_buf_add(&r->gaps, &gap, sizeof gap);
 		if (f->ranges)
 			result = add_shifts(f, r, &gap);
+		if (f->ranges && !result && found[i].thinned)
+			move_window(f->trace, r, &gap);
 	}
 	find_outer((struct path_gap *)(void *)r->gaps.data, r->gaps.len / sizeof(struct path_gap));
 	return r->gaps.failed ? -ENOMEM : result;
@@ -293,17 +311,24 @@ int gaps_finish(const struct gap_finish *f, struct recorded_path *r)
 	r->shifts.len = r->weights.len = 0;
 	if (!count)
 		return 0;
-	struct recorded_gap *found = malloc(count * sizeof *found);
-	double *weights = malloc(blocks * sizeof *weights);
-	int result = found && weights ? 0 : -ENOMEM;
+	struct recorded_gap *found = malloc(2 * count * sizeof *found);
+	double *weights = NULL;
+	int result = found ? 0 : -ENOMEM;
 	if (!result) {
 		memcpy(found, r->gaps.data, count * sizeof *found);
 		count = keep_one_of_lanes(found, count);
 		for (size_t i = 0; i < count; i++)
 			narrow_window(f, r, &found[i]);
 		qsort(found, count, sizeof *found, compare_gaps);
-		result = write_gaps(f, r, found, keep_nested(found, count));
+		count = keep_nested(found, count);
+		if (f->shares)
+			result = gaps_thin(f->code, f->shares, r, found, &count);
+		qsort(found, count, sizeof *found, compare_gaps);
 	}
+	blocks = r->blocks.len / sizeof(uint32_t);
+	weights = result ? NULL : malloc((blocks + 1) * sizeof *weights);
+	if (!result)
+		result = weights ? write_gaps(f, r, found, count) : -ENOMEM;
 	if (!result) {
 		path_weigh(f->code, (const uint32_t *)(const void *)r->blocks.data, blocks, (struct path_gap *)(void *)r->gaps.data,
 		           r->gaps.len / sizeof(struct path_gap), weights);

@@ -171,6 +171,111 @@ static void a_window_whose_lanes_stay_together_stays(void)
 	CU_ASSERT_DOUBLE_EQUAL(parted.iterations, 32, 1e-9);
 }
 
+enum { HEAD, ARM, TAIL };
+
+/* A loop: HEAD leads to ARM, which has a load, or at once to TAIL. */
+static struct kernel_code code_with_arm(void)
+{
+	static struct code_block blocks[] = {[HEAD] = {.first = 0, .count = 1, .first_edge = 0, .edge_count = 2, .join = TAIL, .loop = 0},
+	                                     [ARM] = {.first = 1, .count = 1, .first_edge = 2, .edge_count = 1, .join = TAIL, .loop = 0},
+	                                     [TAIL] = {.first = 2, .count = 1, .first_edge = 3, .edge_count = 2, .join = -1, .loop = 0}};
+	static struct code_edge edges[] = {{.from = HEAD, .to = ARM}, {.from = HEAD, .to = TAIL}, {.from = ARM, .to = TAIL}, {.from = TAIL, .to = HEAD},
+	                                   {.from = TAIL, .to = -1}};
+	static struct code_instruction code[] = {{.class = CODE_branch}, {.class = CODE_load, .space = SPACE_global, .bytes = 4}, {.class = CODE_branch}};
+	return (struct kernel_code){.blocks = blocks, .block_count = 3, .edges = edges, .edge_count = 5, .code = code, .code_count = 3};
+}
+
+static void add_step(struct recorded_path *p, uint32_t block, uint8_t lanes)
+{
+	const uint32_t before = (uint32_t)(p->accesses.len / sizeof(uint16_t));
+	const uint16_t one = 1;
+	const struct first_lane first = {.instruction = 1, .known = true, .address = BUFFER + before * 128};
+	const struct memory_part part = {.address = first.address, .sectors = 1, .bytes = 4};
+	gs_buf_add(&p->blocks, &block, sizeof block);
+	gs_buf_add(&p->lanes, &lanes, sizeof lanes);
+	gs_buf_add(&p->before, &before, sizeof before);
+	if (block != ARM)
+		return;
+	gs_buf_add(&p->first, &before, sizeof before);
+	gs_buf_add(&p->accesses, &one, sizeof one);
+	gs_buf_add(&p->firsts, &first, sizeof first);
+	gs_buf_add(&p->parts, &part, sizeof part);
+}
+
+/* Four iterations, of which 32, 4, 1 and 2 lanes take the arm. */
+static void record_arms(struct recorded_path *p)
+{
+	static const uint8_t lanes[4] = {32, 4, 1, 2};
+	const uint32_t end = 4;
+	for (uint32_t i = 0; i < 4; i++) {
+		add_step(p, HEAD, (uint8_t)(31 | (lanes[i] < 32 ? DIVERGES : 0)));
+		add_step(p, ARM, (uint8_t)(lanes[i] - 1));
+		add_step(p, TAIL, 31);
+	}
+	gs_buf_add(&p->first, &end, sizeof end);
+}
+
+static void free_path(struct recorded_path *p)
+{
+	struct gs_buf *parts[] = {&p->blocks, &p->accesses, &p->first, &p->parts, &p->lanes, &p->before, &p->firsts, &p->gaps, &p->shifts, &p->weights};
+	for (size_t i = 0; i < GS_ARRAY_LEN(parts); i++)
+		gs_buf_free(parts[i]);
+}
+
+/*
+ * Three rounds of that window are left out, which take the arm a tenth as often: 3.9 lanes in each. That is the arm of one lane and that of two; 0.9
+ * lanes are carried on. So a copy of the window follows, without the first two arms, which is done three times. Its loads are 128 bytes apart, two in a
+ * round: they go on 256 bytes further.
+ */
+static void rounds_take_arms_as_rarely_as_counters_say(void)
+{
+	static const uint32_t expected[] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 2, 0, 2, 0, 1, 2, 0, 1, 2};
+	const struct kernel_code code = code_with_arm();
+	const uint64_t buffer_bytes = 1 << 20, grid[3] = {1, 1, 1};
+	const struct launch_trace trace = {.argument_bytes = (uint64_t *)&buffer_bytes, .argument_count = 1};
+	double keep[] = {1, 0.1, 1}, carry[3] = {0}, once[3] = {0}, more[3] = {0};
+	const struct arm_shares shares = {keep, carry};
+	struct shift_finder *ranges = shift_finder_new(&code, 1, grid);
+	struct recorded_path path = {0};
+	record_arms(&path);
+	CU_ASSERT_EQUAL(gaps_add(&path, &(struct recorded_gap){.from = 0, .at = 12, .rounds = 3, .iterations = 4}), 0);
+	CU_ASSERT_EQUAL_FATAL(gaps_finish(&(struct gap_finish){&code, &trace, ranges, &shares}, &path), 0);
+	CU_ASSERT_EQUAL_FATAL(path.blocks.len, sizeof expected);
+	CU_ASSERT_EQUAL(memcmp(path.blocks.data, expected, sizeof expected), 0);
+	CU_ASSERT_EQUAL_FATAL(path.gaps.len, sizeof(struct path_gap));
+	const struct path_gap *gap = (const struct path_gap *)(void *)path.gaps.data;
+	CU_ASSERT(gap->from == 12 && gap->at == 22 && gap->first_access == 4 && gap->access_count == 2);
+	CU_ASSERT_DOUBLE_EQUAL(gap->rounds, 2, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(carry[ARM], 0.9, 1e-9);
+	for (size_t i = 0; i < 22; i++)
+		CU_ASSERT_DOUBLE_EQUAL(((double *)(void *)path.weights.data)[i], i < 12 ? 1 : 3, 1e-9);
+	/* lanes part before the two arms that are left */
+	CU_ASSERT(path.lanes.data[14] == 31 && (uint8_t)path.lanes.data[16] == (31 | DIVERGES));
+	const struct memory_part *parts = (const struct memory_part *)(void *)path.parts.data;
+	CU_ASSERT_EQUAL_FATAL(path.parts.len, 6 * sizeof *parts);
+	CU_ASSERT(parts[2].address == BUFFER + 256 && parts[4].address == BUFFER + 512 && parts[5].address == BUFFER + 640);
+	/* 39 lanes in the window and 3 in each round; all 32 at the head, 4 times 4 */
+	arms_note(&path, once, more);
+	CU_ASSERT_DOUBLE_EQUAL(once[ARM] + more[ARM], 39 + 3 * 3, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(once[HEAD] + more[HEAD], 32 * 4 * 4, 1e-9);
+	free_path(&path);
+	shift_finder_free(ranges);
+}
+
+/* The window and 3 rounds as it is: 39 lanes take the arm, and 117 more. Counters say 50.7: a tenth of the latter. If rounds are half as many, no arm
+ * is rarer than in the window. */
+static void arms_are_rare_among_iterations(void)
+{
+	const struct kernel_code code = code_with_arm();
+	static const double once[] = {128, 39, 128}, more[] = {384, 117, 384}, rare[] = {512, 50.7, 512}, fewer[] = {320, 97.5, 320};
+	double keep[3];
+	CU_ASSERT_TRUE(arms_share(&code, rare, once, more, keep));
+	CU_ASSERT(keep[HEAD] >= 1 && keep[TAIL] >= 1);
+	CU_ASSERT_DOUBLE_EQUAL(keep[ARM], 0.1, 1e-9);
+	CU_ASSERT_FALSE(arms_share(&code, fewer, once, more, keep));
+	CU_ASSERT(keep[ARM] >= 1);
+}
+
 void add_gaps_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("gaps", NULL, NULL);
@@ -184,5 +289,7 @@ void add_gaps_tests(void)
 	TEST(other_addresses_go_by_chance);
 	TEST(the_end_of_a_window_stands_for_lanes_that_part);
 	TEST(a_window_whose_lanes_stay_together_stays);
+	TEST(rounds_take_arms_as_rarely_as_counters_say);
+	TEST(arms_are_rare_among_iterations);
 #undef TEST
 }
