@@ -4,6 +4,7 @@
 #include "models/accesses/accesses.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,40 @@ static int from_code(const struct gpu *gpu, const struct launch_profile *launch,
 	return result;
 }
 
+/* The edge of a block, in a loop, into an arm that some lanes go through by their data; -1: there is none. */
+static int64_t arm_by_data(const struct kernel_code *code, uint32_t block)
+{
+	const struct code_block *b = &code->blocks[block];
+	int64_t into = -1;
+	bool past = false;
+	if (b->loop < 0 || b->join < 0 || b->edge_count != 2 || !b->count || code->blocks[b->join].loop != b->loop ||
+	    code->code[b->first + b->count - 1].flags & (CODE_UNIFORM | CODE_ORDERED))
+		return -1;
+	for (uint32_t e = b->first_edge; e < b->first_edge + 2; e++)
+		if (code->edges[e].to == b->join)
+			past = true;
+		else
+			into = e;
+	return past ? into : -1;
+}
+
+bool needs_traced_arms(const struct gpu *gpu, const struct launch_profile *launch)
+{
+	static const double much = 0.02; /* of the instructions */
+	const struct kernel_code *code = launch->code;
+	struct code_counts all = {.edges = calloc(code->edge_count + 1u, sizeof *all.edges),
+	                          .blocks = calloc(code->block_count + 1u, sizeof *all.blocks)};
+	bool found = false, counted = all.edges && all.blocks && code_is_traced_whole(code) && !code_count(code, launch->counts, &all);
+	for (uint32_t b = 0; b < code->block_count && counted && !found; b++) {
+		int64_t arm = arm_by_data(code, b);
+		double times = arm >= 0 && all.edges[arm] < all.blocks[b] ? fmin(all.edges[arm] * gpu->warp_size, all.blocks[b]) : 0;
+		found = times * code->blocks[code->edges[arm < 0 ? 0 : arm].to].count > much * all.thread_instructions;
+	}
+	free(all.edges);
+	free(all.blocks);
+	return found;
+}
+
 /* Drivers take launches of no work-items. */
 static bool has_warps(const struct launch_profile *launch)
 {
@@ -88,7 +123,8 @@ int made_warps_new(const struct gpu *gpu, const struct launch_profile *launch, c
 	if (!m)
 		return -ENOMEM;
 	/* Where another launch's addresses begin elsewhere, the launch's own say more, if the code has all of them. */
-	int result = traced && launch->other_work && launch_addresses_known(launch) ? from_code(gpu, launch, options, true, &m->warps, err) : -ENOENT;
+	bool by_code = traced && launch->other_work && launch_addresses_known(launch) && !needs_traced_arms(gpu, launch);
+	int result = by_code ? from_code(gpu, launch, options, true, &m->warps, err) : -ENOENT;
 	if (result == -ENOENT && traced) {
 		result = from_trace(gpu, launch, options, &m->warps, err);
 		m->traced = !result;

@@ -18,5 +18,8 @@ struct made_warps {
 struct launch_arguments arguments_of_launch(const struct launch_profile *launch);
 /* Whether the code asks memory that caches are in front of. */
 bool asks_memory(const struct kernel_code *code);
+/* Counters do not say which lanes go through an arm in the same iteration, and traces do. Whether much depends on that: a warp may go through it
+ * for one lane. Only of code whose blocks all have events. */
+bool needs_traced_arms(const struct gpu *gpu, const struct launch_profile *launch);
 
 #endif

@@ -2,6 +2,7 @@
 #include "tests/tests.h"
 
 #include "tests/models/code_builder.h"
+#include "models/made_warps.h"
 #include "models/trace/internal.h"
 #include "models/trace/warps.h"
 #include "tests/analysis/traced_code.h"
@@ -639,6 +640,28 @@ static void events_say_blocks_of_lifted_code(void)
 	finish();
 }
 
+/*
+ * 32 lanes go round 100 times, past an arm of 4 instructions in block 2. If that is taken 64 times, by one lane each, warps may execute it 64 * 32 =
+ * 2048 times, which are 8192 instructions, and lanes execute some 7000. Once is less than 2% of these. If all lanes take it in each round, or none,
+ * counters say all.
+ */
+static void traces_say_which_lanes_take_an_arm_together(void)
+{
+	static const struct {
+		uint64_t taken;
+		bool needs;
+	} cases[] = {{64, true}, {1, false}, {3200, false}, {0, false}};
+	struct gpu gpu = test_gpu("gtx480", NULL);
+	make_code(P(0) "LOOP:\n" P(1) "@%p1 bra OUT;\n" P(2) "add.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 2;\nadd.u32 %r1, %r1, 3;\nadd.u32 %r1, %r1, 4;\n"
+	          "OUT:\n" P(3) "@%p2 bra LOOP;\n" P(4) "ret;\n");
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		const uint64_t counts[8] = {32, 3200, cases[i].taken, 3200, 32};
+		const struct launch_profile launch = {.code = traced.code, .counts = counts};
+		CU_ASSERT_EQUAL(needs_traced_arms(&gpu, &launch), cases[i].needs);
+	}
+	traced_code_free(&traced);
+}
+
 static double done_by(uint32_t group)
 {
 	return path_instructions(traced.code, &made.warps.paths[made.warps.path_of[group]]);
@@ -751,6 +774,7 @@ void add_trace_warps_tests(void)
 	TEST(paths_of_cut_traces_are_short);
 	TEST(groups_of_another_launch_did_what_its_trace_says);
 	TEST(events_say_blocks_of_lifted_code);
+	TEST(traces_say_which_lanes_take_an_arm_together);
 	TEST(loops_are_as_long_as_counters_say);
 	TEST(last_windows_end_before_single_iterations);
 	TEST(windows_of_lanes_that_parted_do_not_multiply);
