@@ -23,6 +23,8 @@ static uint64_t family_kind(const struct launch_profile *launch, bool traced)
 	                    launch->parameters_before};
 	uint64_t hash = hash_bytes(words, sizeof words, 0);
 	hash = hash_bytes(launch->memory_before.cold, sizeof launch->memory_before.cold, hash);
+	hash = hash_bytes(&launch->memory_before.dirty, sizeof launch->memory_before.dirty, hash);
+	hash = hash_bytes(&launch->memory_before.others_dirty, sizeof launch->memory_before.others_dirty, hash);
 	return launch->accesses && !traced && !known ? hash_bytes(launch->accesses, launch->code->code_count * sizeof *launch->accesses, hash) : hash;
 }
 

@@ -197,6 +197,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(FLAG, l2_warm, "", 0, 1, GPU_DEFAULT("1"), "what a launch touches is in L2 when it begins, as much as fits; where nothing is known of what came before") \
 	X(FLAG, l2_kept, "", 0, 1, GPU_DEFAULT("1"), "L2 keeps what launches use for those after them; 0: l2_warm says what it holds") \
 	X(BYTES, l2_copies, "bytes", 0, 1ull << 40, GPU_DEFAULT("512Ki"), "the host copies with one command, at most, for them to be in L2 afterwards") \
+	X(BYTES, l2_dirty_bytes, "bytes", 0, 1ull << 40, GPU_DEFAULT("0"), "of lines that launches may leave there without their being in DRAM; 0: as many as fit") \
 	X(REAL, l2_atomic_cycles, "cycles", 0, 100000, GPU_DEFAULT("1"), "of a slice, per operation of an atomic on one address") \
 	X(REAL, l2_atomic_whole_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "the same where lanes take all words of a sector; 0: as l2_atomic_cycles") \
 	X(BYTES, dram_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("64"), "least that a channel moves")                \

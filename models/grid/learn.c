@@ -11,7 +11,7 @@
  */
 #include "models/grid/learn.h"
 
-#include "models/traffic/kept.h"
+#include "models/gpu/kept.h"
 
 #include <math.h>
 

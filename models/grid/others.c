@@ -10,7 +10,7 @@
 #include "models/grid/others.h"
 
 #include "models/traffic/footprint.h"
-#include "models/traffic/kept.h"
+#include "models/gpu/kept.h"
 #include "models/util/divide.h"
 #include "models/util/hash.h"
 #include "models/util/minmax.h"

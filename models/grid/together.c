@@ -11,7 +11,7 @@
 #include "models/grid/others.h"
 #include "models/grid/rates.h"
 #include "models/grid/rest.h"
-#include "models/traffic/kept.h"
+#include "models/gpu/kept.h"
 
 #include <errno.h>
 #include <math.h>
@@ -252,6 +252,17 @@ static bool is_from_midst(const struct team *t, const struct ov_machine *m)
 	return fits ? some && !t->others : some || t->plan->region_count;
 }
 
+/* Where all of the launch's memory fits, the simulation has room for it, and neither what was there before nor its own lines leave L2. */
+static double replaced_dirty(const struct ov_machine *m)
+{
+	const struct memory_before *before = m->launch->before;
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < m->launch->warm_count; i++)
+		bytes += m->launch->warm[i].bytes;
+	bool fits = bytes <= kept_room(m->gpu, bytes);
+	return before ? (double)(fits ? before->dirty : before->others_dirty) / ALL_DIRTY : 0;
+}
+
 static int make_team(struct team *t, const struct ov_machine *m)
 {
 	t->count = t->plan->sm_count;
@@ -275,6 +286,8 @@ static int make_team(struct team *t, const struct ov_machine *m)
 		memory_set_others(t->memory, others_fetch, t->others);
 	if (!rc && (m->gpu->l2_warm || launch_knows_l2(m->launch)))
 		memory_warm(t->memory, m->launch->warm, m->launch->warm_count, is_from_midst(t, m));
+	if (!rc)
+		memory_set_replaced(t->memory, replaced_dirty(m));
 	if (rc)
 		return rc;
 	learn_init(&t->learn, m->gpu, m->launch, t->memory, t->plan->most_stepped, (double)t->plan->groups / (double)t->plan->all);

@@ -5,6 +5,11 @@
  * uses all of a buffer, or as many bytes as its instructions can ask for; of a launch that does not fit, each buffer keeps its share. What
  * the host copies is in L2 afterwards if it is little (l2_copies): on an H200 the first launch after a copy of a megabyte takes as long as one
  * with an L2 full of something else.
+ *
+ * Lines that launches have stored to are dirty, and go to DRAM when they leave L2, which is when a later launch needs their place. Of the bytes
+ * that a launch brings into L2, so many of what they replace are dirty:
+ *   (dirty before + stored by it - stored again while still dirty - dirty after) / (asked for by it - there before)
+ * What nobody knows the state before of, or is launched again and again (l2_kept = 0), is taken to follow itself.
  */
 #ifndef GPUSIM_MODELS_HISTORY_MEMORY_HISTORY_H
 #define GPUSIM_MODELS_HISTORY_MEMORY_HISTORY_H
@@ -17,6 +22,7 @@ enum { MEMORY_HISTORY_BUFFERS = 512, MEMORY_ARGUMENTS = 32 };
 struct memory_history {
 	struct recent_memory {
 		uint64_t buffer, bytes; /* a buffer may be there twice, with bytes of different age */
+		uint64_t dirty;         /* of these bytes */
 	} recent[MEMORY_HISTORY_BUFFERS]; /* the latest first */
 	uint32_t count;
 };
@@ -28,13 +34,16 @@ struct memory_use {
 	uint64_t copied;  /* by the host, since the last launch that used the buffer */
 	uint64_t largest; /* of these copies */
 	uint64_t written; /* by copies and fills within the GPU, since then */
+	bool stored;      /* the launch stores to it */
 };
 
 /* What L2 lacks of each argument's memory. In quarters, so that launches that find nearly the same are taken for the same. */
-enum { ALL_COLD = 4 };
+enum { ALL_COLD = 4, ALL_DIRTY = 8 };
 struct memory_before {
 	bool known; /* else l2_warm says it */
 	uint8_t cold[MEMORY_ARGUMENTS]; /* 0 to ALL_COLD */
+	/* Of the lines that make place for those of the launch, 0 to ALL_DIRTY: those that are dirty; those that are and are not its own. */
+	uint8_t dirty, others_dirty;
 };
 
 /* A launch uses the memory of `count` arguments. Nothing is known where none of their buffers is, or the description says so (l2_kept). */

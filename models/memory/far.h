@@ -1,4 +1,4 @@
-/* far: which loads find their line in another partition of L2, because an SM's own has no copy of it (models/traffic/kept.h). */
+/* far: which loads find their line in another partition of L2, because an SM's own has no copy of it (models/gpu/kept.h). */
 #ifndef GPUSIM_MODELS_MEMORY_FAR_H
 #define GPUSIM_MODELS_MEMORY_FAR_H
 

@@ -9,6 +9,7 @@
  */
 #include "models/memory/slice.h"
 
+#include "models/accesses/requests.h"
 #include "models/memory/tags.h"
 #include "models/util/bits.h"
 #include "models/util/divide.h"
@@ -63,6 +64,7 @@ struct partition {
 	uint64_t fetch_bytes;
 	uint32_t line_sectors;
 	struct partition_counts counts;
+	double owed; /* of the next line that something else was written back for: launches before this one left dirty lines */
 	double apart, measured; /* ticks between the first and the last sharer of a line, added up; of so many lines */
 	partition_answer_fn *on_answer;
 	void *ctx;
@@ -254,17 +256,28 @@ static void push_dram(struct partition *p, const struct slice *s, uint64_t addre
 	p->dram_time = time < p->dram_time ? time : p->dram_time;
 }
 
-/* A line for the request's, its old content written back; MEMORY_NONE: not now. */
-static uint32_t allocate(struct partition *p, struct slice *s, const struct memory_request *r)
+/* A line for the request's, its old content written back; MEMORY_NONE: not now. clean: there was nothing to write. */
+static uint32_t allocate(struct partition *p, struct slice *s, const struct memory_request *r, bool *clean)
 {
 	uint32_t line = tags_victim(&s->tags, r->set);
 	if (line == MEMORY_NONE || dram_full(&p->dram))
 		return MEMORY_NONE;
 	uint32_t dirty = tags_line(&s->tags, line)->dirty;
+	*clean = !dirty;
 	if (dirty)
 		push_dram(p, s, tags_address(&s->tags, line), DRAM_WRITE, bits_set(dirty) * MEMORY_SECTOR, MEMORY_NONE);
 	tags_replace(&s->tags, r->set, line, r->address);
 	return s->line = line;
+}
+
+/* Lines that the launch brings in take the places of others, also where the simulation has room for all. Some of those have to be written. */
+static void write_back_others(struct partition *p, const struct slice *s, uint64_t address)
+{
+	p->owed += p->config->replaced_dirty;
+	if (p->owed < 1)
+		return;
+	p->owed--;
+	push_dram(p, s, address | NOBODYS, DRAM_WRITE, p->line_sectors * MEMORY_SECTOR, MEMORY_NONE);
 }
 
 /* In the order of their times; what is sent for others overtakes what waits for DRAM. */
@@ -327,10 +340,11 @@ static bool start_fetch(struct partition *p, struct slice *s, uint32_t request, 
 	const struct gpu *gpu = p->config->gpu;
 	const struct memory_request *r = &p->requests[request];
 	uint32_t line = s->line;
+	bool clean = false;
 	if (s->fetch_count >= gpu->l2_mshrs || dram_full(&p->dram))
 		return false;
 	if (line == MEMORY_NONE)
-		line = allocate(p, s, r);
+		line = allocate(p, s, r, &clean);
 	if (line == MEMORY_NONE)
 		return false;
 	uint32_t n = pool_take(&p->fetch_pool, p->fetches, chain);
@@ -353,6 +367,8 @@ static bool start_fetch(struct partition *p, struct slice *s, uint32_t request, 
 		arrive_for_others(p, s, n, &sharers);
 		return true;
 	}
+	if (clean)
+		write_back_others(p, s, r->address);
 	p->fetches[n].gaps = sharers.simulated >= 2 ? sharers.simulated + 1 : 0;
 	push_dram(p, s, address, others == OTHERS_OPENED ? DRAM_READ_OPEN : DRAM_READ, (uint32_t)p->fetch_bytes, n << 4 | (uint32_t)(s - p->slices));
 	return true;
@@ -390,8 +406,11 @@ static bool write_sector(struct partition *p, struct slice *s, uint32_t request,
 {
 	const struct memory_request *r = &p->requests[request];
 	uint32_t bit = 1u << sector;
-	if (s->line == MEMORY_NONE && allocate(p, s, r) == MEMORY_NONE)
+	bool clean = false;
+	if (s->line == MEMORY_NONE && allocate(p, s, r, &clean) == MEMORY_NONE)
 		return false;
+	if (clean)
+		write_back_others(p, s, r->address);
 	struct tag_line *l = tags_line(&s->tags, s->line);
 	bool whole = r->bytes >= r->asked * MEMORY_SECTOR;
 	tags_touch(&s->tags, r->set, s->line);

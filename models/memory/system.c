@@ -274,6 +274,11 @@ void memory_warm(struct memory_system *m, const struct memory_range *ranges, siz
 	take_all(m, &m->warmed);
 }
 
+void memory_set_replaced(struct memory_system *m, double dirty)
+{
+	m->config.replaced_dirty = dirty;
+}
+
 double memory_missing(struct memory_system *m, const struct memory_range *ranges, size_t count, bool fill)
 {
 	double missing = 0;

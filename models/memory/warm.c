@@ -14,7 +14,6 @@
 #include "models/memory/warm.h"
 
 enum { MOST_RANGES = 64 }; /* of memory; kernels hardly have more arguments. Further ones are left out */
-#define NOBODYS (1ull << 61) /* above all addresses of launches */
 
 struct warm_part {
 	const struct memory_range *range;

@@ -11,7 +11,7 @@
 #include "models/accesses/image.h"
 #include "models/code/costs.h"
 #include "models/memory/map.h"
-#include "models/traffic/kept.h"
+#include "models/gpu/kept.h"
 #include "models/traffic/reuse.h"
 #include "models/util/divide.h"
 #include "models/util/hash.h"

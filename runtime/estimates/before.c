@@ -2,6 +2,7 @@
 
 #include "models/accesses/image.h"
 #include "models/most_bytes.h"
+#include "models/stored.h"
 #include "models/util/minmax.h"
 
 /* A launch that asks for few bytes does not use all of a large buffer. Where all buffers fit into L2 together, it does not matter. */
@@ -21,12 +22,13 @@ static void find_memory_before(struct memory_history *h, const struct gpu *gpu, 
 {
 	enum { MOST_BYTES = 1 << 30 }; /* times as many arguments do not overflow; no L2 is as large */
 	struct memory_use uses[MEMORY_ARGUMENTS] = {0};
+	uint32_t stored = stored_arguments(p->code);
 	size_t count = l->argument_memory && l->argument_bytes ? min_u64(l->argument_count, MEMORY_ARGUMENTS) : 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct argument_memory *m = &l->argument_memory[i];
 		uint64_t bytes = min_u64(argument_memory(l->argument_bytes[i]), MOST_BYTES);
 		if (m->buffer && bytes)
-			uses[i] = (struct memory_use){m->buffer, bytes, min_u64(m->copied, bytes), m->largest, min_u64(m->written, bytes)};
+			uses[i] = (struct memory_use){m->buffer, bytes, min_u64(m->copied, bytes), m->largest, min_u64(m->written, bytes), stored >> i & 1};
 	}
 	bound_uses(gpu, p, uses, count);
 	memory_history_launch(h, gpu, uses, count, &p->memory_before);

@@ -314,6 +314,35 @@ static void slices_read_what_they_can(void)
 	CU_ASSERT_DOUBLE_EQUAL(ratio, 0.467, 0.01);
 }
 
+/* One load at a time, of 2048 lines that L2 does not have, then of the same lines. Returns the lines that DRAM writes. */
+static double lines_written(double replaced)
+{
+	enum { LINES = 2048 };
+	struct gpu gpu = test_gpu("h200", "l2_warm=0");
+	struct memory_system *m = memory_new(&gpu, gpu.sm_count, 1);
+	struct memory_statistics done = {0};
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	memory_set_replaced(m, replaced);
+	for (uint64_t i = 0; i < 2 * LINES; i++) {
+		struct arrivals arrivals = {0};
+		struct memory_request r = {.address = i % LINES * 128, .sectors = 1, .bytes = 32, .kind = MEMORY_READ};
+		r.time = memory_depart(m, &r, i * 10000);
+		CU_ASSERT_EQUAL_FATAL(memory_send(m, &r), 0);
+		CU_ASSERT_EQUAL_FATAL(memory_advance(m, (i + 1) * 10000, note_arrival, &arrivals), 0);
+	}
+	memory_count(m, 2ull * LINES * 10000, &done);
+	memory_free(m);
+	return done.dram_written_bytes / 128;
+}
+
+/* Each of 48 channels holds less than a line back. */
+static void lines_come_in_the_place_of_dirty_ones(void)
+{
+	CU_ASSERT_EQUAL(lines_written(0), 0);
+	CU_ASSERT_EQUAL(lines_written(1), 2048);
+	CU_ASSERT_DOUBLE_EQUAL(lines_written(0.25), 512 - 24, 24);
+}
+
 /* One load at a time, of lines a KB apart. No partition has a copy of what is at home in the other one: such lines take dram_far_cycles
  * longer, about as many as not. */
 static void lines_of_another_partition_are_far(void)
@@ -384,5 +413,6 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, slices_are_not_equally_far);
 	CU_ADD_TEST(s, hot_atomics_are_those_of_one_slice);
 	CU_ADD_TEST(s, lines_of_another_partition_are_far);
+	CU_ADD_TEST(s, lines_come_in_the_place_of_dirty_ones);
 	CU_ADD_TEST(s, small_buffers_are_together);
 }

@@ -1,7 +1,7 @@
 /* What L2 keeps of launches that ask for more than it surely holds. */
 #include "tests/tests.h"
 
-#include "models/traffic/kept.h"
+#include "models/gpu/kept.h"
 
 enum { MB = 1 << 20 };
 

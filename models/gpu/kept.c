@@ -20,7 +20,7 @@
  *         the equation   0.00  0.12  0.22  0.29  0.40
  * Least recently used lines would be gone before they are asked for again, as soon as N is above C.
  */
-#include "models/traffic/kept.h"
+#include "models/gpu/kept.h"
 
 #include <math.h>
 
