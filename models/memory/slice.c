@@ -437,7 +437,9 @@ static uint64_t lookup_ticks(struct partition *p, struct slice *s, const struct 
 	p->counts.atomics += operations;
 	if (s->line != MEMORY_NONE)
 		add_parts(&tags_line(&s->tags, s->line)->atomics, (uint64_t)operations * (whole ? p->config->whole_parts : p->config->atomic_parts));
-	return max_u64((whole ? p->config->atomic_whole : p->config->atomic) * operations, p->config->lookup);
+	uint64_t argument = argument_of_address(r->address), ticks = (whole ? p->config->atomic_whole : p->config->atomic) * operations;
+	double hot = argument < PLACED_ARGUMENTS ? p->config->hot[argument] : 0;
+	return max_u64(hot > 1 ? (uint64_t)((double)ticks * hot) : ticks, p->config->lookup);
 }
 
 /* What a request takes beside its sectors. Of what is far, another slice looks up as much, and this one is given a copy; there are as many such

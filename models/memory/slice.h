@@ -25,6 +25,7 @@ struct memory_config {
 	uint64_t atomic, atomic_whole; /* and for an operation of an atomic; whole: on all words of a sector */
 	uint32_t atomic_parts, whole_parts; /* the same of a slice of the real GPU, in MEMORY_PARTS of a cycle */
 	uint64_t dram_pipe;   /* what a miss takes beside DRAM's own timing */
+	double hot[PLACED_ARGUMENTS]; /* times as long as `atomic` that operations on an argument's memory take; 0: once */
 	double replaced_dirty; /* of the lines that come in: those in whose places launches before this one left something to write */
 	memory_others_fn *others; /* NULL: all are simulated */
 	const void *others_ctx;

@@ -266,10 +266,43 @@ static void warm_line(void *ctx, uint64_t address, bool dirty)
 	give_line(m, &m->warmed, address, dirty);
 }
 
+/* Lines of a range that the slice with most of them has. */
+static uint32_t most_lines(const struct memory_map *map, const struct memory_range *range, uint64_t line)
+{
+	uint32_t most = 0, *lines = calloc((size_t)map->channels * map->slices, sizeof *lines);
+	for (uint64_t at = range->address; lines && at < range->address + range->bytes; at += line) {
+		struct memory_place place = memory_map_find(map, at);
+		most = max_u32(most, ++lines[place.channel * map->slices + place.slice]);
+	}
+	free(lines);
+	return most;
+}
+
+/*
+ * Memory of few lines is in as few slices here as on the whole GPU. There, the slice with most of them does what all SMs ask, here what some do.
+ * So that a counter that everybody adds to is as busy as the real one, also while groups end, operations on it take as much longer.
+ */
+static void set_hot(struct memory_system *m, const struct memory_range *ranges, size_t count)
+{
+	enum { FEW = 16 }; /* lines of a slice; of more, all slices have nearly as many */
+	uint32_t channels = m->gpu->dram_channels, slices = m->config.map.slices;
+	struct memory_map whole;
+	init_map(&whole, m->gpu, channels, slices);
+	whole.places = m->config.map.places;
+	for (size_t i = 0; i < count && channels > m->config.map.channels; i++) {
+		uint64_t argument = argument_of_address(ranges[i].address), line = m->gpu->l2_line_bytes;
+		if (argument >= PLACED_ARGUMENTS || ranges[i].bytes > FEW * line * channels * slices)
+			continue;
+		double there = most_lines(&whole, &ranges[i], line), here = most_lines(&m->config.map, &ranges[i], line);
+		m->config.hot[argument] = here > 0 ? (double)channels / m->config.map.channels * there / here : 0;
+	}
+}
+
 void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady)
 {
 	const struct memory_config *c = &m->config;
 	far_lines_set(&m->copies, m->gpu, ranges, count);
+	set_hot(m, ranges, count);
 	warm_lines(ranges, count, c->slice_bytes * c->map.channels * c->map.slices, m->gpu->l2_line_bytes, steady, warm_line, m);
 	take_all(m, &m->warmed);
 }

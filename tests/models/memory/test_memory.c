@@ -284,6 +284,36 @@ static void hot_atomics_are_those_of_one_slice(void)
 	CU_ASSERT_DOUBLE_EQUAL(hottest_with("l2_atomic_cycles=3", 32), few, 1e-9);
 }
 
+/* Cycles until `sms` of the H200's have added 3000 times to memory of an argument, a word in each of so many KB. */
+static double adds_take(uint32_t sms, uint32_t pieces)
+{
+	enum { ADDS = 3000 };
+	struct gpu gpu = test_gpu("h200", "l2_spread_cycles=0");
+	struct memory_range range = {.address = 1ull << 40, .bytes = pieces * 1024, .traffic = 1};
+	struct memory_system *m = memory_new(&gpu, sms, 1);
+	struct arrivals arrivals = {0};
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	memory_warm(m, &range, 1, false);
+	for (uint32_t i = 0; i < ADDS; i++) {
+		struct memory_request r = {.address = range.address + i % pieces * 1024, .sectors = 1, .bytes = 4, .lanes = 1, .sm = i % sms, .kind = MEMORY_ATOMIC};
+		r.time = memory_depart(m, &r, i / sms);
+		CU_ASSERT_EQUAL_FATAL(memory_send(m, &r), 0);
+	}
+	for (uint64_t step = memory_round_trip(m, true), end = step; arrivals.count < ADDS && end < 1000000; end += step)
+		CU_ASSERT_EQUAL_FATAL(memory_advance(m, end, note_arrival, &arrivals), 0);
+	memory_free(m);
+	return (double)arrivals.last;
+}
+
+/* 3000 adds to a word take 1.45 cycles each, and those of a third of the SMs stand for three times as many. To words of 1000 KB, a third of the
+ * SMs have a third of the slices, so that each does as much for itself. */
+static void adds_of_some_sms_take_as_long_as_those_of_all(void)
+{
+	CU_ASSERT_DOUBLE_EQUAL(adds_take(132, 1), 1.45 * 3000 + 290, 60);
+	CU_ASSERT_DOUBLE_EQUAL(adds_take(44, 1), 3 * 1.45 * 3000 + 290, 60);
+	CU_ASSERT_TRUE(adds_take(44, 1000) < 1000);
+}
+
 static void memory_moves_what_its_description_says(void)
 {
 	static const char *const names[] = {"gtx480", "m2090", "k40", "titanx", "v100", "rtx3070", "a100", "h200"};
@@ -412,6 +442,7 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, packets_leave_an_sm_as_measured);
 	CU_ADD_TEST(s, slices_are_not_equally_far);
 	CU_ADD_TEST(s, hot_atomics_are_those_of_one_slice);
+	CU_ADD_TEST(s, adds_of_some_sms_take_as_long_as_those_of_all);
 	CU_ADD_TEST(s, lines_of_another_partition_are_far);
 	CU_ADD_TEST(s, lines_come_in_the_place_of_dirty_ones);
 	CU_ADD_TEST(s, small_buffers_are_together);
