@@ -6,5 +6,7 @@
 
 /* Bytes that the work-items ask for, those that are asked for again counted again; INFINITY where it is not known. */
 double launch_most_bytes(const struct launch_profile *launch);
+/* The same of stores and atomics. */
+double launch_most_stored(const struct launch_profile *launch);
 
 #endif

@@ -44,14 +44,14 @@ static uint64_t take_away(struct memory_history *h, uint64_t buffer, uint64_t by
 }
 
 /* stays: the share of lines that are there until the launch asks for them. */
-static void put_first(struct memory_history *h, uint64_t buffer, uint64_t bytes, bool stored, double stays)
+static void put_first(struct memory_history *h, uint64_t buffer, uint64_t bytes, uint64_t stored, double stays)
 {
 	uint64_t dirty = (uint64_t)((double)take_away(h, buffer, bytes) * stays);
 	if (!bytes)
 		return;
 	h->count -= h->count == MEMORY_HISTORY_BUFFERS; /* the oldest goes */
 	memmove(h->recent + 1, h->recent, h->count * sizeof *h->recent);
-	h->recent[0] = (struct recent_memory){buffer, bytes, stored ? bytes : dirty};
+	h->recent[0] = (struct recent_memory){buffer, bytes, min_u64(max_u64(dirty, stored), bytes)};
 	h->count++;
 }
 
@@ -84,11 +84,11 @@ static uint64_t held(const struct memory_history *h, const struct gpu *gpu, uint
 static void take_copies(struct memory_history *h, const struct gpu *gpu, const struct memory_use *use)
 {
 	if (use->largest <= gpu->l2_copies && use->copied)
-		put_first(h, use->buffer, use->copied, false, 1);
+		put_first(h, use->buffer, use->copied, 0, 1);
 	else
 		take_away(h, use->buffer, use->copied);
 	if (use->written)
-		put_first(h, use->buffer, use->written, true, 1);
+		put_first(h, use->buffer, use->written, use->written, 1);
 	evict(h, gpu);
 }
 
@@ -112,7 +112,7 @@ static void use_memory(struct memory_history *h, const struct gpu *gpu, const st
 	double share = all > capacity ? capacity / all : 1;
 	for (size_t i = 0; i < count; i++)
 		if (uses[i].buffer)
-			put_first(h, uses[i].buffer, (uint64_t)((double)uses[i].bytes * share), uses[i].stored, stays);
+			put_first(h, uses[i].buffer, (uint64_t)((double)uses[i].bytes * share), (uint64_t)((double)uses[i].stored * share), stays);
 	evict(h, gpu);
 }
 
@@ -125,7 +125,7 @@ static double dirty_bytes(const struct memory_history *h, uint64_t buffer)
 	return bytes;
 }
 
-static uint8_t dirty_eighths(double dirty, double incoming)
+static uint8_t dirty_share(double dirty, double incoming)
 {
 	double share = dirty < incoming ? dirty / incoming : 1;
 	return (uint8_t)(incoming > 0 && dirty > 0 ? share * ALL_DIRTY + 0.5 : 0);
@@ -138,12 +138,12 @@ static void replace(struct memory_history *h, const struct gpu *gpu, const struc
 	for (size_t i = 0; i < count; i++) {
 		double bytes = uses[i].buffer ? (double)uses[i].bytes : 0;
 		incoming += bytes > 0 ? bytes - stays * (double)min_u64(held(h, gpu, uses[i].buffer), uses[i].bytes) : 0;
-		stored += bytes > 0 && uses[i].stored ? bytes - stays * min_double(dirty_bytes(h, uses[i].buffer), bytes) : 0;
+		stored += bytes > 0 ? max_double((double)uses[i].stored - stays * dirty_bytes(h, uses[i].buffer), 0) : 0;
 	}
 	use_memory(h, gpu, uses, count, stays);
 	double after = dirty_bytes(h, 0);
-	out->dirty = dirty_eighths(before + stored - after, incoming);
-	out->others_dirty = dirty_eighths(before - after, incoming);
+	out->dirty = dirty_share(before + stored - after, incoming);
+	out->others_dirty = dirty_share(before - after, incoming);
 }
 
 /* Launched again and again. */

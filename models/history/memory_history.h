@@ -34,11 +34,11 @@ struct memory_use {
 	uint64_t copied;  /* by the host, since the last launch that used the buffer */
 	uint64_t largest; /* of these copies */
 	uint64_t written; /* by copies and fills within the GPU, since then */
-	bool stored;      /* the launch stores to it */
+	uint64_t stored;  /* that the launch stores to, at most */
 };
 
 /* What L2 lacks of each argument's memory. In quarters, so that launches that find nearly the same are taken for the same. */
-enum { ALL_COLD = 4, ALL_DIRTY = 8 };
+enum { ALL_COLD = 4, ALL_DIRTY = 16 };
 struct memory_before {
 	bool known; /* else l2_warm says it */
 	uint8_t cold[MEMORY_ARGUMENTS]; /* 0 to ALL_COLD */

@@ -1,9 +1,12 @@
 #include "runtime/estimates/before.h"
 
 #include "models/accesses/image.h"
+#include "models/accesses/requests.h"
 #include "models/most_bytes.h"
 #include "models/stored.h"
 #include "models/util/minmax.h"
+
+#include <math.h>
 
 /* A launch that asks for few bytes does not use all of a large buffer. Where all buffers fit into L2 together, it does not matter. */
 static void bound_uses(const struct gpu *gpu, const struct launch_profile *p, struct memory_use *uses, size_t count)
@@ -18,17 +21,30 @@ static void bound_uses(const struct gpu *gpu, const struct launch_profile *p, st
 		uses[i].bytes = min_u64(uses[i].bytes, (uint64_t)most);
 }
 
+/* The arguments whose memory is stored to, by whatever argument points into it. */
+static uint32_t stored_memory(const struct launch_record *l, const struct launch_profile *p, size_t count)
+{
+	uint32_t stored = stored_arguments(p->code), memory = stored;
+	for (size_t i = 0; i < count && l->argument_values; i++) {
+		uint64_t argument = argument_of_address(l->argument_values[i]);
+		if (stored >> i & 1 && argument < count)
+			memory |= 1u << argument;
+	}
+	return memory;
+}
+
 static void find_memory_before(struct memory_history *h, const struct gpu *gpu, const struct launch_record *l, struct launch_profile *p)
 {
 	enum { MOST_BYTES = 1 << 30 }; /* times as many arguments do not overflow; no L2 is as large */
 	struct memory_use uses[MEMORY_ARGUMENTS] = {0};
-	uint32_t stored = stored_arguments(p->code);
 	size_t count = l->argument_memory && l->argument_bytes ? min_u64(l->argument_count, MEMORY_ARGUMENTS) : 0;
+	uint32_t stored = stored_memory(l, p, count);
+	uint64_t most = p->counts ? (uint64_t)fmin(launch_most_stored(p), MOST_BYTES) : MOST_BYTES;
 	for (size_t i = 0; i < count; i++) {
 		const struct argument_memory *m = &l->argument_memory[i];
 		uint64_t bytes = min_u64(argument_memory(l->argument_bytes[i]), MOST_BYTES);
 		if (m->buffer && bytes)
-			uses[i] = (struct memory_use){m->buffer, bytes, min_u64(m->copied, bytes), m->largest, min_u64(m->written, bytes), stored >> i & 1};
+			uses[i] = (struct memory_use){m->buffer, bytes, min_u64(m->copied, bytes), m->largest, min_u64(m->written, bytes), stored >> i & 1 ? min_u64(bytes, most) : 0};
 	}
 	bound_uses(gpu, p, uses, count);
 	memory_history_launch(h, gpu, uses, count, &p->memory_before);

@@ -71,22 +71,30 @@ static void test_not_known(void)
 	CU_ASSERT_EQUAL(launch(&h, &small, USE(0, 0), USE(A, 400)), 0);
 }
 
-/* Eighths of what a launch replaces that are dirty, and that are dirty and not its own. */
+/* Sixteenths of what a launch replaces that are dirty, and that are dirty and not its own. */
 static unsigned dirty(struct memory_history *h, const struct gpu *gpu, struct memory_use first, struct memory_use second)
 {
 	struct memory_before before;
 	memory_history_launch(h, gpu, (struct memory_use[]){first, second}, 2, &before);
-	return before.dirty * 10u + before.others_dirty;
+	return before.dirty * 100u + before.others_dirty;
 }
 
 static void test_dirty_lines_are_written_when_others_come(void)
 {
 	struct memory_history h = {0};
-	CU_ASSERT_EQUAL(dirty(&h, &small, USE(A, 800, .stored = true), USE(0, 0)), 0); /* there is room */
-	CU_ASSERT_EQUAL(dirty(&h, &small, USE(B, 800), USE(0, 0)), 66); /* 600 of A's 800 make place for as many of 800: six eighths */
-	CU_ASSERT_EQUAL(dirty(&h, &small, USE(A, 800, .stored = true), USE(0, 0)), 0); /* 600 come in the place of B, which is not dirty */
+	CU_ASSERT_EQUAL(dirty(&h, &small, USE(A, 800, .stored = 800), USE(0, 0)), 0); /* there is room */
+	CU_ASSERT_EQUAL(dirty(&h, &small, USE(B, 800), USE(0, 0)), 1212); /* 600 of A's 800 make place for as many of 800: 12 sixteenths */
+	CU_ASSERT_EQUAL(dirty(&h, &small, USE(A, 800, .stored = 800), USE(0, 0)), 0); /* 600 come in the place of B, which is not dirty */
 	CU_ASSERT_EQUAL(dirty(&h, &small, USE(A, 800), USE(B, 200)), 0);
-	CU_ASSERT_EQUAL(dirty(&h, &small, USE(C, 800), USE(0, 0)), 88); /* all in the place of A, which was used before B, and is dirty still */
+	CU_ASSERT_EQUAL(dirty(&h, &small, USE(C, 800), USE(0, 0)), 1616); /* all in the place of A, which was used before B, and is dirty still */
+}
+
+/* Of A's 800 bytes the launch stores to 200. */
+static void test_some_lines_are_dirty(void)
+{
+	struct memory_history h = {0};
+	CU_ASSERT_EQUAL(dirty(&h, &small, USE(A, 800, .stored = 200), USE(0, 0)), 0);
+	CU_ASSERT_EQUAL(dirty(&h, &small, USE(B, 1000), USE(0, 0)), 303); /* 200 of 1000: 3.2 sixteenths */
 }
 
 static void test_some_lines_may_be_dirty(void)
@@ -94,8 +102,8 @@ static void test_some_lines_may_be_dirty(void)
 	struct memory_history h = {0};
 	struct gpu gpu = small;
 	gpu.l2_dirty_bytes = 400;
-	CU_ASSERT_EQUAL(dirty(&h, &gpu, USE(A, 800, .stored = true), USE(0, 0)), 40); /* 400 of 800 are written at once */
-	CU_ASSERT_EQUAL(dirty(&h, &gpu, USE(B, 800), USE(0, 0)), 33); /* 200 of A are left, of which half are dirty: 300 of 800 */
+	CU_ASSERT_EQUAL(dirty(&h, &gpu, USE(A, 800, .stored = 800), USE(0, 0)), 800); /* 400 of 800 are written at once */
+	CU_ASSERT_EQUAL(dirty(&h, &gpu, USE(B, 800), USE(0, 0)), 606); /* 200 of A are left, of which half are dirty: 300 of 800 */
 }
 
 /* 600 bytes of A and 600 of B, of which 500 each stay: 600 of A's are written each time. Half of what comes in takes the place of these. */
@@ -104,8 +112,8 @@ static void test_launched_again_and_again(void)
 	struct memory_history h = {0};
 	struct gpu gpu = small;
 	gpu.l2_kept = 0;
-	CU_ASSERT_EQUAL(dirty(&h, &gpu, USE(A, 600, .stored = true), USE(B, 600)), 40);
-	CU_ASSERT_EQUAL(dirty(&h, &gpu, USE(A, 500, .stored = true), USE(B, 500)), 0);
+	CU_ASSERT_EQUAL(dirty(&h, &gpu, USE(A, 600, .stored = 600), USE(B, 600)), 800);
+	CU_ASSERT_EQUAL(dirty(&h, &gpu, USE(A, 500, .stored = 500), USE(B, 500)), 0);
 	CU_ASSERT_EQUAL(h.count, 0);
 }
 
@@ -126,6 +134,7 @@ void add_memory_history_tests(void)
 	CU_add_test(s, "launches that use a part of a buffer", test_parts_of_a_buffer);
 	CU_add_test(s, "copies by the host, and within the GPU", test_copies);
 	CU_add_test(s, "dirty lines are written when others come", test_dirty_lines_are_written_when_others_come);
+	CU_add_test(s, "some lines are dirty", test_some_lines_are_dirty);
 	CU_add_test(s, "some lines may be dirty", test_some_lines_may_be_dirty);
 	CU_add_test(s, "a launch that follows itself", test_launched_again_and_again);
 	CU_add_test(s, "what is not known", test_not_known);
