@@ -256,6 +256,14 @@ static int source_words(const struct seen_instruction *s, const char *opcode, in
 	return which == 1 && s->source_count == 2 && s->what.bytes > 4 ? (s->what.bytes > 8 ? 4 : 2) : 1;
 }
 
+/* What a trace says of units by the name alone: sums and products of halves, and a product with 64 bits (models/sm/state/needs.h). */
+static uint8_t computed_bytes(const struct seen_instruction *s)
+{
+	enum code_class class = (enum code_class)s->what.class;
+	bool half = s->what.name && *s->what.name == 'H' && (class == CODE_fp32 || class == CODE_fp32_fma);
+	return half ? 2 : class == CODE_int_mad && s->what.results == 2 ? 8 : 0;
+}
+
 static void add_instruction(struct block_maker *m, uint32_t place)
 {
 	struct seen_instruction *s = m->by_place[place];
@@ -271,6 +279,8 @@ static void add_instruction(struct block_maker *m, uint32_t place)
 			add_operand(k, s->sources[i] < 0 || s->sources[i] == 255 ? -1 : s->sources[i] + w, &in->reads);
 	if (s->what.space != SPACE_none)
 		set_access(k, s, in);
+	else if (m->step)
+		in->bytes = computed_bytes(s);
 }
 
 static void add_block(struct block_maker *m, uint32_t block)

@@ -3,11 +3,11 @@
 
 #include "models/code/costs.h"
 
-enum { HALF_BYTES = 2, WIDE_BYTES = 8 }; /* of an assembler's instruction that is no access: what it computes with, where that is not 4 */
+enum { HALF_BYTES = 2, WIDE_BYTES = 8 }; /* of a machine's instruction that is no access: what it computes with, where that is not 4 */
 
 bool needs_are_known(const struct gpu *gpu, const struct kernel_code *code)
 {
-	return code->origin != CODE_OF_TRACE && (gpu->operands_in_turn || gpu->fp32_halves || gpu->sync_cycles);
+	return gpu->fp32_halves || (code_has_control(code) && (gpu->operands_in_turn || gpu->sync_cycles));
 }
 
 /* Of selected code, a register says what a product has: two words. */
@@ -15,7 +15,7 @@ static bool is_wide(const struct kernel_code *code, const struct code_instructio
 {
 	if (i->class != CODE_int_mad)
 		return false;
-	if (code_has_control(code))
+	if (code->origin != CODE_SELECTED)
 		return i->bytes == WIDE_BYTES;
 	return i->writes && code->register_table[code->operands[i->first_operand]].words > 1;
 }

@@ -7,7 +7,8 @@
  *            16-bit numbers by the other, and others by whichever is free. A product with 64 bits takes four cycles, and nothing issues
  *            for two after it
  *   sync:    what gathers lanes (BSSY, BSYNC) has a unit of its own
- * Of selected code only the halves are known: an assembler chooses registers, and where lanes gather.
+ * Of selected code and of traces only the halves are known: an assembler chooses registers, and where lanes gather; a trace does not have what it
+ * says of them.
  */
 #ifndef GPUSIM_MODELS_SM_STATE_NEEDS_H
 #define GPUSIM_MODELS_SM_STATE_NEEDS_H
@@ -28,7 +29,7 @@ struct ov_needs {
 	uint8_t sync;     /* cycles */
 };
 
-/* Whether the GPU's description says any of it, for code that an assembler made or that was selected. A trace does not have all of it. */
+/* Whether the GPU's description says any of it, and the code has it. */
 bool needs_are_known(const struct gpu *gpu, const struct kernel_code *code);
 /* banks: of a scheduler (read_ports.h) */
 struct ov_needs needs_of(const struct gpu *gpu, const struct kernel_code *code, const struct code_instruction *i, uint32_t banks);

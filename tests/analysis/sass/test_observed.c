@@ -183,6 +183,27 @@ static void places(void)
 	observed_free(c);
 }
 
+/* A product with 64 bits, one with 32, and halves, by their names. */
+static void what_is_computed_with(void)
+{
+	static const char *const opcodes[] = {"IMAD.WIDE.U32", "IMAD", "HFMA2", "FFMA", "EXIT"};
+	static const int bytes[] = {8, 0, 2, 0, 0};
+	struct observed_code *c = observed_new();
+	struct observed_warp w;
+	struct kernel_code *code = NULL;
+	struct gs_error err;
+	observed_begin(&w);
+	for (size_t i = 0; i < GS_ARRAY_LEN(opcodes); i++)
+		execute(c, &w, 16 * i, 1, opcodes[i]);
+	observed_end(c, &w);
+	CU_ASSERT_EQUAL_FATAL(observed_finish(c, 16, 16, &code, &err), 0);
+	write_and_read(code);
+	for (size_t i = 0; i < GS_ARRAY_LEN(opcodes); i++)
+		CU_ASSERT_EQUAL(code->code[i].bytes, bytes[i]);
+	code_free(code);
+	observed_free(c);
+}
+
 /* Addresses that say nothing about places: instructions follow one another. */
 static void far_places(void)
 {
@@ -222,6 +243,7 @@ void add_sass_observed_tests(void)
 	CU_add_test(suite, "a loop with a predicate", loop);
 	CU_add_test(suite, "two entries", entries);
 	CU_add_test(suite, "places of instructions", places);
+	CU_add_test(suite, "what is computed with", what_is_computed_with);
 	CU_add_test(suite, "addresses that are no places", far_places);
 	CU_add_test(suite, "zeros in names", zeros_in_names);
 	CU_add_test(suite, "other instructions at the same place", other_code);

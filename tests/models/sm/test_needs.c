@@ -93,6 +93,22 @@ static void test_selected_code(void)
 	CU_ASSERT_EQUAL(cycles_between(load, 2, CODE_SELECTED), 1);
 }
 
+/* A trace says by names what has 64 bits and what are halves; banks are not known. */
+static void test_traced_code(void)
+{
+	struct event none = event(CODE_nop, ""), half = event(CODE_fp32_fma, "41 <-"), other = event(CODE_fp32_fma, "42 <-");
+	half.bytes = other.bytes = HALF;
+	struct event wide[] = {event(CODE_int_mad, "40 <-"), none};
+	const struct event products[] = {event(CODE_int_mad, "40 <-"), event(CODE_int_mad, "41 <-")}, halves[] = {half, other};
+	const struct event load[] = {event(CODE_load, "40 <- 23"), event(CODE_fp32, "41 <- 3")};
+	CU_ASSERT_EQUAL(cycles_between(wide, 2, CODE_OF_TRACE), 1);
+	wide[0].bytes = WIDE;
+	CU_ASSERT_EQUAL(cycles_between(wide, 2, CODE_OF_TRACE), 3);
+	CU_ASSERT_EQUAL(cycles_between(products, 2, CODE_OF_TRACE), 2);
+	CU_ASSERT_EQUAL(cycles_between(halves, 2, CODE_OF_TRACE), 2);
+	CU_ASSERT_EQUAL(cycles_between(load, 2, CODE_OF_TRACE), 1);
+}
+
 static void test_gathering_lanes(void)
 {
 	struct event gathers = event(CODE_branch, "");
@@ -134,6 +150,7 @@ void add_needs_tests(void)
 	CU_add_test(suite, "operands for a queue are read one after the other", test_operands_are_read_in_turn);
 	CU_add_test(suite, "products take a half of the units", test_halves);
 	CU_add_test(suite, "products of selected code take a half of the units", test_selected_code);
+	CU_add_test(suite, "products of a trace take a half of the units", test_traced_code);
 	CU_add_test(suite, "what gathers lanes has a unit", test_gathering_lanes);
 	CU_add_test(suite, "only what the assembler says stays at hand", test_kept_operands);
 	CU_add_test(suite, "a stall of an instruction with a barrier", test_stalls_apart);

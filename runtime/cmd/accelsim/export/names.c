@@ -116,6 +116,8 @@ static void set_registers(struct export_instruction *e, const struct kernel_code
 		return;
 	}
 	e->result = in->writes ? numbers[operands[0]] : -1;
+	if (in->writes && view->register_table[operands[0]].words == 2 && !strncmp(e->opcode, "IMAD", 4))
+		strcpy(e->opcode, "IMAD.WIDE"); /* of whatever PTX instruction: a sum that took a product in is one, too */
 	for (uint32_t i = 0; i < (uint32_t)in->reads + in->waits; i++)
 		add_source(e, numbers[reads[i]]);
 	for (uint32_t i = 0; i < in->reads; i++)
