@@ -3,14 +3,20 @@
  *
  *   n, of an instruction whose addresses move evenly: in a dimension in which they stay, all groups; in one in which they move by less than a line,
  *       as many as touch it; else one. The first of these comes first
- *   of one that goes anywhere: as many groups as ask for a line of the range on average, in places of the launch by chance, each at its own time
  *   m: counted
+ *   of one that goes anywhere: what DRAM sends at a time (a piece) is sent once for each that any group asks for. p of a groups are simulated:
+ *       m / n = p / a * D(a) / D(p),  D(g) = N (1 - e^(-x g)): pieces that g groups ask for, by chance, each at its own time
+ *       N and x follow from how often simulated groups ask, and for how many different pieces; if for another one each time, m / n is 1.
+ *       Not if those that ask for the same line are neighbours: then as many groups as ask for a line of the range on average, each at its own time
+ *       When simulated groups have had f pieces sent, the launch has come to t = -ln(1 - f / N) / (x p) of its asking, and others have asked
+ *       for a piece x (a - p) t times: the first of them by an exponential distribution
  * Lines of rounds that were not traced are sent as often by others as those of their range are on average.
  */
 #include "models/grid/others.h"
 
-#include "models/traffic/footprint.h"
 #include "models/gpu/kept.h"
+#include "models/traffic/footprint.h"
+#include "models/util/bits.h"
 #include "models/util/divide.h"
 #include "models/util/hash.h"
 #include "models/util/minmax.h"
@@ -27,7 +33,10 @@ enum { STEPS = 32, MOST_PARTS = 1 << 21 };
 struct shared_line {
 	uint64_t first; /* group of the launch; NOT_TOUCHED: no simulated one asks for the line, or it is there */
 	float groups;   /* of the launch that ask for it at the same time */
-	uint32_t simulated, last; /* of these; the last of them, by its number in the plan, + 1 */
+	uint32_t simulated;       /* of these */
+	uint32_t early, last;     /* the first and the last of them, by their numbers in the plan, + 1 */
+	uint32_t asked, mine;     /* sectors that were asked for: by all that were counted, by the last of them */
+	bool chance;              /* nothing but what goes anywhere asks for it */
 };
 struct shared_range {
 	uint64_t address, lines;
@@ -35,13 +44,16 @@ struct shared_range {
 	double cold, groups; /* groups: that ask for a line, on average */
 	double ours; /* the share of its lines that simulated groups have sent */
 	double early; /* the share that these ask for before any other time */
+	double asked, different, chance; /* of what goes anywhere: how often pieces were asked for, how many, and m / n */
+	double pieces, fetched; /* N, f */
+	double own, rate; /* how often simulated groups, and others, ask for one; rate 0: they are there from the begin, as far as others come first */
 	struct memory_sharers sharers; /* of one of its lines, on average */
 	float *rows; /* the same of those in the same rows of DRAM */
 };
 struct others {
 	const struct launch_warps *launch;
 	uint64_t row_lines; /* one after the other, that are in the same rows of all channels */
-	uint64_t line_bytes, resident, next; /* next: group of the launch at which lines come in again */
+	uint64_t line_bytes, piece_sectors, resident, next; /* next: group of the launch at which lines come in again */
 	struct shared_range *ranges;
 	size_t range_count;
 	struct shared_line *lines;
@@ -101,6 +113,26 @@ static double sharers_anywhere(const struct others *o, const struct shared_range
 	return groups;
 }
 
+/* Whole pieces of the sectors. */
+static uint32_t pieces_of(const struct others *o, uint32_t sectors)
+{
+	uint32_t piece = (uint32_t)((1ull << o->piece_sectors) - 1), pieces = 0;
+	for (uint32_t at = 0; at < o->line_bytes / MEMORY_SECTOR; at += (uint32_t)o->piece_sectors)
+		pieces |= sectors >> at & piece ? piece << at : 0;
+	return pieces;
+}
+
+/* A group asks for them again: that is no other group. */
+static void count_chance(const struct others *o, struct shared_range *r, struct shared_line *l, uint32_t sectors)
+{
+	uint32_t pieces = pieces_of(o, sectors | !sectors);
+	l->mine = l->last == o->number ? l->mine : 0;
+	r->asked += bits_set(pieces & ~l->mine) / (double)o->piece_sectors;
+	r->different += bits_set(pieces & ~l->asked) / (double)o->piece_sectors;
+	l->asked |= pieces;
+	l->mine |= pieces;
+}
+
 static bool count_part(void *ctx, uint32_t instruction, const struct memory_part *part)
 {
 	struct others *o = ctx;
@@ -114,13 +146,56 @@ static bool count_part(void *ctx, uint32_t instruction, const struct memory_part
 	struct shared_line *l = find_shared(o, r, address);
 	bool common = !s->linear && (!s->bytes || line_set_has(o->launch->common, address));
 	double groups = s->linear ? sharers(o, s, &first) : sharers_anywhere(o, r, quotient(address, o->line_bytes), common, &first);
-	if (!s->linear && !common)
+	bool chance = !s->linear && !common;
+	if (chance) {
 		groups = 1; /* each at a time of its own */
+		count_chance(o, r, l, part->sectors << (uint32_t)(part->address % o->line_bytes / MEMORY_SECTOR));
+	}
+	l->chance = chance && (l->chance || !l->simulated);
 	l->first = min_u64(l->first, first);
 	l->groups = fmaxf(l->groups, (float)groups);
+	l->early = l->simulated ? l->early : o->number;
 	l->simulated += l->last != o->number;
 	l->last = o->number;
 	return ++o->parts < MOST_PARTS;
+}
+
+/* x of x groups' worth of asking: what is different of what is asked for by chance is (1 - e^-x) / x. 0: all of it. */
+static double asked_by_chance(double different, double asked)
+{
+	double low = 0, high = 64;
+	if (!(different < asked))
+		return 0;
+	for (int i = 0; i < 64; i++) {
+		double x = (low + high) / 2;
+		*(-expm1(-x) / x > different / asked ? &low : &high) = x;
+	}
+	return low;
+}
+
+/* Those of p groups that ask for a line by chance, m of them, are p (m - 1) / (m + 1) apart from the first to the last, on average. */
+static bool sharers_are_near(const struct others *o, const struct shared_range *r)
+{
+	double apart = 0, expected = 0;
+	for (uint64_t n = 0; n < r->lines; n++) {
+		const struct shared_line *l = &o->lines[r->at + n];
+		apart += l->chance ? l->last - l->early : 0;
+		expected += l->chance ? (double)o->number * (l->simulated - 1.0) / (l->simulated + 1.0) : 0;
+	}
+	return apart < expected / 2;
+}
+
+/* Long loops jump over most of the launch: there, what others ask for first is in L2 from the begin, and learn.h knows of it. */
+static void set_chance(const struct others *o, struct shared_range *r, const struct ov_plan *plan)
+{
+	bool near = sharers_are_near(o, r);
+	for (uint64_t n = 0; n < r->lines && near; n++)
+		o->lines[r->at + n].chance = false;
+	double x = near ? 0 : asked_by_chance(r->different, r->asked) / o->number, all = (double)plan->all, some = (double)plan->groups;
+	r->chance = x > 0 ? some / all * expm1(-x * all) / expm1(-x * some) : 1;
+	r->pieces = x > 0 ? r->asked / (x * o->number) : 0;
+	r->own = x * some;
+	r->rate = plan->jumps ? 0 : x * (all - some);
 }
 
 static void count_lines(struct others *o, const struct ov_plan *plan)
@@ -136,6 +211,8 @@ static void count_lines(struct others *o, const struct ov_plan *plan)
 /* Groups that ask for a line, at all times. */
 static double all_sharers(const struct shared_range *r, const struct shared_line *l)
 {
+	if (l->chance)
+		return l->simulated / r->chance;
 	return fmax(fmax(r->groups, l->groups), l->simulated);
 }
 
@@ -147,13 +224,15 @@ static double ours(const struct shared_range *r, const struct shared_line *l)
 /* How likely no group has asked for it before the time at which the first of the simulated ones does. */
 static double early(const struct shared_range *r, const struct shared_line *l)
 {
+	if (l->chance && r->rate > 0)
+		return 1;
 	return fmin(ours(r, l) * fmax(l->groups, 1), 1);
 }
 
 /* Groups that ask for it at one time. */
 static struct memory_sharers at_once(const struct shared_range *r, const struct shared_line *l)
 {
-	return (struct memory_sharers){l->groups, l->groups * (float)ours(r, l)};
+	return (struct memory_sharers){l->groups, l->groups * (float)ours(r, l), 0};
 }
 
 /* Of rows whose lines were not looked at, as in all of the range. */
@@ -176,7 +255,7 @@ static int average_range(struct others *o, struct shared_range *r, double share)
 	}
 	r->ours = count > 0 ? sum / count : share;
 	r->early = count > 0 ? first / count : 1;
-	r->sharers = count > 0 ? (struct memory_sharers){r->sharers.all / (float)count, r->sharers.simulated / (float)count} : r->sharers;
+	r->sharers = count > 0 ? (struct memory_sharers){r->sharers.all / (float)count, r->sharers.simulated / (float)count, 0} : r->sharers;
 	for (uint64_t n = 0; n < r->lines; n += o->row_lines)
 		if (!(r->rows[n / o->row_lines] > 0))
 			r->rows[n / o->row_lines] = (float)(sum / (double)r->lines);
@@ -192,7 +271,8 @@ static int make_ranges(struct others *o, const struct launch_warps *launch)
 	for (size_t i = 0; i < launch->warm_count; i++) {
 		const struct memory_range *w = &launch->warm[i];
 		uint64_t begin = w->address / o->line_bytes, end = (w->address + w->bytes + o->line_bytes - 1) / o->line_bytes;
-		o->ranges[o->range_count++] = (struct shared_range){begin * o->line_bytes, end - begin, lines, w->cold, w->times, 1, 1, {0, 0}, NULL};
+		o->ranges[o->range_count++] = (struct shared_range){.address = begin * o->line_bytes, .lines = end - begin, .at = lines, .cold = w->cold,
+		                                                    .groups = w->times, .ours = 1, .early = 1, .chance = 1};
 		lines += end - begin;
 	}
 	o->lines = malloc((lines + 1) * sizeof *o->lines);
@@ -225,10 +305,12 @@ int others_new(const struct gpu *gpu, const struct launch_warps *launch, const s
 		return -ENOMEM;
 	uint64_t rows = gpu->dram_row_bytes * max_u64(gpu->l2_slices, gpu->dram_channels);
 	*o = (struct others){.launch = launch, .line_bytes = gpu->l2_line_bytes, .resident = resident, .next = resident,
-	                     .row_lines = max_u64(rows / gpu->l2_line_bytes, 1)};
+	                     .piece_sectors = partition_fetch_bytes(gpu) / MEMORY_SECTOR, .row_lines = max_u64(rows / gpu->l2_line_bytes, 1)};
 	int rc = make_ranges(o, launch);
 	if (!rc)
 		count_lines(o, plan);
+	for (size_t i = 0; i < o->range_count && !rc; i++)
+		set_chance(o, &o->ranges[i], plan);
 	for (size_t i = 0; i < o->range_count && !rc; i++)
 		rc = average_range(o, &o->ranges[i], (double)plan->groups / (double)plan->all);
 	if (rc)
@@ -268,15 +350,28 @@ void others_begin(const struct others *o, others_fn *bring, void *ctx)
 	}
 }
 
-enum memory_others others_fetch(const void *others, uint64_t address, struct memory_sharers *sharers)
+/* Whether others have asked for the piece by now, and how much of the time up to now ago. */
+static bool came_before(const struct others *o, struct shared_range *r, uint64_t address, struct memory_sharers *sharers)
+{
+	double first = -log1p(-part_of_one(hash_high(quotient(address, o->piece_sectors * MEMORY_SECTOR)))) / r->rate;
+	double now = r->fetched < r->pieces ? fmin(-log1p(-r->fetched / r->pieces) / r->own, 1) : 1;
+	r->fetched++;
+	if (!(first < now))
+		return false;
+	sharers->before = (float)(1 - first / now);
+	return true;
+}
+
+enum memory_others others_fetch(void *others, uint64_t address, struct memory_sharers *sharers)
 {
 	const struct others *o = others;
-	const struct shared_range *r = find_range(o, address);
+	struct shared_range *r = find_range(o, address);
 	if (!r)
 		return OTHERS_NOTHING;
 	const struct shared_line *l = find_shared(o, r, address);
 	*sharers = l->simulated ? at_once(r, l) : r->sharers;
-	if (place(o, address) >= (l->simulated ? ours(r, l) : r->ours))
+	bool chance = r->rate > 0 && (l->simulated ? l->chance : r->different > 0);
+	if (chance ? came_before(o, r, address, sharers) : place(o, address) >= (l->simulated ? ours(r, l) : r->ours))
 		return OTHERS_SENT;
 	double row = r->rows[(address - r->address) / o->line_bytes / o->row_lines];
 	return part_of_one(hash_number(quotient(address, o->line_bytes))) >= row ? OTHERS_OPENED : OTHERS_NOTHING;
@@ -293,7 +388,7 @@ void others_bring(struct others *o, uint64_t group, others_fn *bring, void *ctx)
 			struct shared_line *l = &o->lines[r->at + n];
 			if (l->first > group - o->resident)
 				continue;
-			if (l->simulated < all_sharers(r, l))
+			if (!l->chance && l->simulated < all_sharers(r, l)) /* of the others, some are there from the begin */
 				bring(ctx, r->address + n * o->line_bytes);
 			l->first = NOT_TOUCHED;
 		}

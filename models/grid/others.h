@@ -19,7 +19,7 @@ int others_new(const struct gpu *gpu, const struct launch_warps *launch, const s
                struct others **out);
 void others_free(struct others *o);
 /* What groups that are not simulated have done for the line, if none has had it yet. */
-enum memory_others others_fetch(const void *others, uint64_t address, struct memory_sharers *sharers);
+enum memory_others others_fetch(void *others, uint64_t address, struct memory_sharers *sharers);
 typedef void others_fn(void *ctx, uint64_t address);
 /* Before the first group: calls `bring` for lines that others ask for before simulated groups do. o may be NULL. */
 void others_begin(const struct others *o, others_fn *bring, void *ctx);

@@ -65,11 +65,18 @@ struct partition {
 	uint32_t line_sectors;
 	struct partition_counts counts;
 	double owed; /* of the next line that something else was written back for: launches before this one left dirty lines */
+	uint64_t sent_from; /* the first fetch */
 	double apart, measured; /* ticks between the first and the last sharer of a line, added up; of so many lines */
 	partition_answer_fn *on_answer;
 	void *ctx;
 	int error;
 };
+
+uint64_t partition_fetch_bytes(const struct gpu *gpu)
+{
+	uint64_t bytes = gpu->l2_fills_access && gpu->dram_access_bytes > MEMORY_SECTOR ? gpu->dram_access_bytes : MEMORY_SECTOR;
+	return max_u64(bytes, gpu->l2_sector_bytes);
+}
 
 struct partition *partition_new(const struct memory_config *config, const struct memory_requests *requests, double held)
 {
@@ -83,10 +90,7 @@ struct partition *partition_new(const struct memory_config *config, const struct
 	p->fetch_pool = p->waiter_pool = (struct pool)POOL_EMPTY;
 	p->dram_time = MEMORY_NEVER;
 	p->line_sectors = (uint32_t)(gpu->l2_line_bytes / MEMORY_SECTOR);
-	p->fetch_bytes = gpu->l2_fills_access && gpu->dram_access_bytes > MEMORY_SECTOR ? gpu->dram_access_bytes
-	                                                                               : MEMORY_SECTOR;
-	if (gpu->l2_sector_bytes > p->fetch_bytes)
-		p->fetch_bytes = gpu->l2_sector_bytes;
+	p->fetch_bytes = partition_fetch_bytes(gpu);
 	p->slices = calloc(config->map.slices, sizeof *p->slices);
 	int rc = p->slices ? dram_init(&p->dram, &config->dram, held) : -ENOMEM;
 	for (uint32_t s = 0; s < config->map.slices && !rc; s++) {
@@ -312,6 +316,8 @@ static void push_arrival(struct partition *p, struct arrival a)
 static uint64_t ahead(const struct partition *p, const struct memory_sharers *s)
 {
 	double apart = p->measured > 0 ? p->apart / p->measured : 0;
+	if (s->before > 0)
+		return (uint64_t)((double)s->before * (double)(p->now - p->sent_from));
 	return s->all > 1 ? (uint64_t)(apart * (double)s->all / ((double)s->simulated + 1) / ((double)s->all + 1)) : 0;
 }
 
@@ -358,11 +364,11 @@ static bool start_fetch(struct partition *p, struct slice *s, uint32_t request, 
 	                               .waiters = MEMORY_NONE, .chain = *bucket};
 	*bucket = n + 1;
 	s->fetch_count++;
-	p->counts.fetches++;
+	p->sent_from = p->counts.fetches++ ? p->sent_from : p->now;
 	tags_line(&s->tags, line)->pending |= sectors;
 	wait_for(p, &p->fetches[n], request);
-	struct memory_sharers sharers = {0, 0};
-	enum memory_others others = p->config->others ? p->config->others(p->config->others_ctx, r->address, &sharers) : OTHERS_NOTHING;
+	struct memory_sharers sharers = {0, 0, 0};
+	enum memory_others others = p->config->others ? p->config->others(p->config->others_ctx, address, &sharers) : OTHERS_NOTHING;
 	if (others == OTHERS_SENT) {
 		arrive_for_others(p, s, n, &sharers);
 		return true;

@@ -12,8 +12,9 @@ enum memory_others { OTHERS_NOTHING, OTHERS_OPENED, OTHERS_SENT };
 /* Groups that ask for the line at about the same time, and how many of them are simulated; 0: not known, or each at a time of its own. */
 struct memory_sharers {
 	float all, simulated;
+	float before; /* how long ago others asked first, of the time in which lines were sent; 0: as `all` and `simulated` say */
 };
-typedef enum memory_others memory_others_fn(const void *ctx, uint64_t address, struct memory_sharers *sharers);
+typedef enum memory_others memory_others_fn(void *ctx, uint64_t address, struct memory_sharers *sharers);
 struct memory_config {
 	const struct gpu *gpu;
 	struct memory_map map;
@@ -28,7 +29,7 @@ struct memory_config {
 	double hot[PLACED_ARGUMENTS]; /* times as long as `atomic` that operations on an argument's memory take; 0: once */
 	double replaced_dirty; /* of the lines that come in: those in whose places launches before this one left something to write */
 	memory_others_fn *others; /* NULL: all are simulated */
-	const void *others_ctx;
+	void *others_ctx;
 };
 struct partition_counts {
 	uint64_t reads, hits;       /* sectors */
@@ -37,6 +38,8 @@ struct partition_counts {
 	uint64_t dram_reads, dram_writes; /* bursts */
 	uint64_t fetches; /* of sectors that were not there: from DRAM, and those that were sent for others */
 };
+/* What is fetched together for one sector that is not there. */
+uint64_t partition_fetch_bytes(const struct gpu *gpu);
 /* The requests are those of the whole system. */
 /* held: see dram_init(). */
 struct partition *partition_new(const struct memory_config *config, const struct memory_requests *requests, double held);

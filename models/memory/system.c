@@ -326,7 +326,7 @@ double memory_missing(struct memory_system *m, const struct memory_range *ranges
 	return missing;
 }
 
-void memory_set_others(struct memory_system *m, memory_others_fn *others, const void *ctx)
+void memory_set_others(struct memory_system *m, memory_others_fn *others, void *ctx)
 {
 	m->config.others = others;
 	m->config.others_ctx = ctx;

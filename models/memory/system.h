@@ -26,7 +26,7 @@ void memory_warm(struct memory_system *m, const struct memory_range *ranges, siz
 /* Of the lines that take places of something that is not simulated, such a share in the place of dirty ones. */
 void memory_set_replaced(struct memory_system *m, double dirty);
 /* Some lines are sent for SMs that are not simulated: these wait for them as long, and DRAM has nothing to do. */
-void memory_set_others(struct memory_system *m, memory_others_fn *others, const void *ctx);
+void memory_set_others(struct memory_system *m, memory_others_fn *others, void *ctx);
 /* L2 is asked for a line, or given one, without time. */
 void memory_touch(struct memory_system *m, uint64_t address, bool dirty);
 /* Sectors of these that L2 does not have, nor waits for. fill: it has them from now on. */

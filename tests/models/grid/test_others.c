@@ -37,7 +37,7 @@ static void make_grid(double cold)
 }
 
 /* Lines of a range that others have done that for. */
-static int done_by_others(const struct others *o, uint64_t address, int count, enum memory_others what)
+static int done_by_others(struct others *o, uint64_t address, int count, enum memory_others what)
 {
 	int sum = 0;
 	struct memory_sharers sharers;
@@ -138,6 +138,109 @@ static void lines_asked_for_at_other_times_are_there(void)
 	others_free(o);
 }
 
+/* Every group loads the first and the last sector of one of 4096 lines, by chance. Half a line is sent at a time. */
+struct random_launch {
+	struct memory_part parts[SIDE * SIDE][2];
+	struct path_requests requests[SIDE * SIDE];
+	struct warp_path paths[SIDE * SIDE];
+	uint32_t path_of[SIDE * SIDE];
+	uint64_t ids[SIDE * SIDE];
+	struct address_shift anywhere[4];
+};
+
+static void make_random(struct random_launch *l)
+{
+	static const uint32_t starts[2] = {0, 2};
+	uint64_t number = 1;
+	make_grid(1);
+	for (uint32_t g = 0; g < SIDE * SIDE; g++) {
+		number = number * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); /* Knuth's */
+		for (int half = 0; half < 2; half++)
+			l->parts[g][half] = (struct memory_part){.address = OWN + (number >> 52) * LINE, .sectors = half ? 8 : 1, .bytes = 4};
+		l->requests[g] = (struct path_requests){starts, l->parts[g]};
+		l->paths[g] = path;
+		l->paths[g].access_count = 1;
+		l->paths[g].requests = &l->requests[g];
+		l->path_of[g] = g;
+		l->ids[g] = g;
+	}
+	for (int i = 0; i < 4; i++)
+		l->anywhere[i] = (struct address_shift){.low = OWN, .bytes = SIDE * SIDE * LINE};
+	launch.paths = l->paths;
+	launch.path_of = l->path_of;
+	launch.path_count = launch.pattern_groups = SIDE * SIDE;
+	launch.pattern_ids = l->ids;
+	launch.shifts = l->anywhere;
+	launch.warm = &ranges[2];
+	launch.warm_count = 1;
+}
+
+/* As simulated groups ask, one after the other: how many halves of lines others have sent, of the first eighth of the groups, and of all. */
+static void ask_in_turn(struct others *o, const struct random_launch *l, const struct ov_plan *plan, int sent[2])
+{
+	bool *had = calloc(SIDE * SIDE, sizeof *had);
+	for (uint64_t n = 0; n < plan->groups && had; n++) {
+		uint64_t address = l->parts[ov_group_id(plan, n)][0].address, line = (address - OWN) / LINE;
+		struct memory_sharers s;
+		for (uint64_t half = 0; half < 2 && !had[line]; half++) {
+			bool others = others_fetch(o, address + half * LINE / 2, &s) == OTHERS_SENT;
+			sent[0] += others && n < plan->groups / 8;
+			sent[1] += others;
+		}
+		had[line] = true;
+	}
+	free(had);
+}
+
+/* 4096 groups ask for a line each, 1024 of them simulated: these ask for 4096 (1 - e^-1/4) = 906 lines, and all for 4096 (1 - e^-1) = 2589, a
+ * quarter of which, 647, DRAM sends for simulated ones. The other 259 of 906 others have asked for before; both halves of each. When the n-th
+ * simulated group asks, others have asked for a line 3 n / 4096 times: of the 126 lines of the first eighth of them, 4.5% on average, 6, others
+ * have asked for before. Three standard deviations. */
+static void others_come_first_as_time_goes_by(void)
+{
+	static const struct group_run runs[] = {{0, 0}, {8 * SIDE, 56 * SIDE}};
+	struct ov_plan plan = {.groups = 16 * SIDE, .all = SIDE * SIDE, .runs = runs, .run_count = 2};
+	struct random_launch *l = calloc(1, sizeof *l);
+	struct others *o = NULL;
+	int sent[2] = {0}, lines = 0;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	make_random(l);
+	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(o);
+	others_begin(o, count_line, &lines);
+	CU_ASSERT_EQUAL(lines, 0);
+	ask_in_turn(o, l, &plan, sent);
+	CU_ASSERT_DOUBLE_EQUAL(sent[0], 2 * 6, 3 * 2 * 2.5);
+	CU_ASSERT_DOUBLE_EQUAL(sent[1], 2 * 259, 2 * 3 * 20);
+	others_free(o);
+	plan.jumps = true; /* they are there from the begin: (906 - 647) / 906 of all lines */
+	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
+	others_begin(o, count_line, &lines);
+	CU_ASSERT_DOUBLE_EQUAL(lines, SIDE * SIDE * 259 / 906.0, 3 * 60);
+	others_free(o);
+	free(l);
+}
+
+/* Groups 2n and 2n + 1 ask for a line: both are simulated, and it is sent for them. */
+static void neighbours_that_share_are_not_by_chance(void)
+{
+	static const struct group_run runs[] = {{0, 0}, {8 * SIDE, 56 * SIDE}};
+	struct ov_plan plan = {.groups = 16 * SIDE, .all = SIDE * SIDE, .runs = runs, .run_count = 2};
+	struct random_launch *l = calloc(1, sizeof *l);
+	struct others *o = NULL;
+	int sent[2] = {0};
+	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+	make_random(l);
+	ranges[2].times = 2;
+	for (uint64_t g = 0; g < SIDE * SIDE; g++)
+		l->parts[g][0].address = l->parts[g][1].address = OWN + g / 2 * LINE;
+	CU_ASSERT_EQUAL_FATAL(others_new(&scene.gpu, &launch, &plan, 1024, &o), 0);
+	ask_in_turn(o, l, &plan, sent);
+	CU_ASSERT_EQUAL(sent[1], 0);
+	others_free(o);
+	free(l);
+}
+
 static void others_matter_where_l2_is_cold_and_some_groups_are_left_out(void)
 {
 	struct ov_plan some = {.groups = SIDE, .all = SIDE * SIDE}, all = {.groups = SIDE * SIDE, .all = SIDE * SIDE};
@@ -161,5 +264,7 @@ void add_others_tests(void)
 	CU_ADD_TEST(s, rows_are_opened_for_others);
 	CU_ADD_TEST(s, lines_come_in_when_others_have_ended);
 	CU_ADD_TEST(s, lines_asked_for_at_other_times_are_there);
+	CU_ADD_TEST(s, others_come_first_as_time_goes_by);
+	CU_ADD_TEST(s, neighbours_that_share_are_not_by_chance);
 	CU_ADD_TEST(s, others_matter_where_l2_is_cold_and_some_groups_are_left_out);
 }

@@ -78,9 +78,9 @@ static void stores_leave_no_faster_than_slices_take_them(void)
 	memory_free(m);
 }
 
-static enum memory_others odd_lines(const void *ctx, uint64_t address, struct memory_sharers *sharers)
+static enum memory_others odd_lines(void *ctx, uint64_t address, struct memory_sharers *sharers)
 {
-	*sharers = (struct memory_sharers){0, 0};
+	*sharers = (struct memory_sharers){0};
 	return address / *(const uint64_t *)ctx % 2 ? OTHERS_SENT : OTHERS_NOTHING;
 }
 
@@ -115,10 +115,10 @@ static void lines_sent_for_others_take_their_time_only(void)
 }
 
 /* Two of four groups that ask for even lines are simulated, and have them sent; those of odd ones others have sent, for as many, or for one alone. */
-static enum memory_others shared_lines(const void *ctx, uint64_t address, struct memory_sharers *sharers)
+static enum memory_others shared_lines(void *ctx, uint64_t address, struct memory_sharers *sharers)
 {
 	uint64_t line = address / *(const uint64_t *)ctx;
-	*sharers = line == 3 ? (struct memory_sharers){1, 1} : (struct memory_sharers){4, 2};
+	*sharers = line == 3 ? (struct memory_sharers){1, 1, 0} : (struct memory_sharers){4, 2, 0};
 	return line % 2 ? OTHERS_SENT : OTHERS_NOTHING;
 }
 
