@@ -19,8 +19,6 @@
 static const double enough = 60000;
 /* SMs that have groups. The launch ends with the last of them, and the last of few is early: with 8 of 32, errors were twice as large. */
 static const double least_busy = 16;
-/* Less than a third of the steps is not worth an error, as of worth_sampling in models/grid/plan.c. */
-static const double most_share = 0.7;
 
 static bool has_global_atomics(const struct kernel_code *code)
 {
@@ -64,7 +62,7 @@ static double groups_differ(const struct launch_warps *w, const struct group_wor
 double alike_share(const struct launch_warps *w, const struct group_work *pattern, uint32_t sms, double steps)
 {
 	double share = fmax(enough / steps, least_busy / fmin((double)w->groups, sms));
-	if (share > most_share || has_global_atomics(w->code))
+	if (share > ALIKE_MOST_SHARE || has_global_atomics(w->code))
 		return 1;
 	double apart = groups_differ(w, pattern);
 	bool same = apart <= SAME && w->stand_in <= FIXED_STEPS;

@@ -58,20 +58,23 @@ static void all_are_simulated_where_others_matter(void)
 	CU_ASSERT_EQUAL(simulated(&work, 2), 0xff);
 }
 
-/* 64 groups on as many SMs, each 8,000 instructions: 512,000 steps, of which a quarter is more than 60,000, and 16 SMs have groups. 12 channels have a
- * part that shares lines as all do, and 16, a power of two, have none. */
+/* 64 groups on as many SMs, each 8,000 instructions: 512,000 steps, of which a quarter is more than 60,000, and 16 SMs have groups. 12 channels have
+ * a part that shares lines as all do, and 16, a power of two, have none. Nor has an L2 of 1 MB, where groups load from anywhere in 2 MB. */
 static void some_sms_stand_for_all_where_channels_divide(void)
 {
 	enum { MANY = 64 };
-	static const struct { uint32_t channels; bool alike; } cases[] = {{12, true}, {16, false}};
+	static const struct { uint32_t channels; bool anywhere, alike; } cases[] = {{12, false, true}, {16, false, false}, {12, true, false}};
 	static struct group_work same[MANY];
 	static const struct kernel_code code;
-	const struct launch_warps w = {.groups = MANY, .pattern_groups = MANY, .code = &code};
+	struct memory_range range = {.bytes = 2 << 20};
+	const struct launch_warps w = {.groups = MANY, .pattern_groups = MANY, .code = &code, .warm = &range, .warm_count = 1};
 	for (int g = 0; g < MANY; g++)
 		same[g] = (struct group_work){.warp_instructions = 8000, .longest = 1000, .traffic = 10};
-	for (size_t c = 0; c < 2; c++) {
-		const struct gpu g = {.sm_count = MANY, .dram_channels = cases[c].channels};
-		struct ov_work work = {.gpu = &g, .warps = &w, .pattern = same, .instructions = 8000. * MANY, .traffic = 10. * MANY, .stepped = 1, .weight = 1, .hierarchy = true};
+	for (size_t c = 0; c < GS_ARRAY_LEN(cases); c++) {
+		const struct gpu g = {.sm_count = MANY, .dram_channels = cases[c].channels, .l2_bytes = 1 << 20, .l2_partitions = 1};
+		range.anywhere = cases[c].anywhere;
+		struct ov_work work = {.gpu = &g, .warps = &w, .pattern = same, .instructions = 8000. * MANY, .traffic = 10. * MANY, .stepped = 1, .weight = 1,
+		                       .hierarchy = true};
 		struct ov_plan plan;
 		CU_ASSERT_EQUAL_FATAL(ov_plan_make(&work, 1, &plan), 0);
 		CU_ASSERT_EQUAL(plan.alike, cases[c].alike);

@@ -63,22 +63,22 @@ static void groups_that_differ_need_half_or_all(void)
 	CU_ASSERT_EQUAL(share(&l, 1e6), 1);
 }
 
-/* 60,000 of 100,000 steps are three fifths of the SMs; of 80,000, they would be three quarters, which is not worth it. */
+/* 60,000 of 125,000 steps are 48% of the SMs; of 100,000, they would be three fifths, which is not worth it. */
 static void short_simulations_are_left_whole(void)
 {
 	struct launch l;
-	CU_ASSERT_DOUBLE_EQUAL(share(make(&l), 1e5), 0.6, 1e-12);
-	CU_ASSERT_EQUAL(share(&l, 8e4), 1);
+	CU_ASSERT_DOUBLE_EQUAL(share(make(&l), 1.25e5), 0.48, 1e-12);
+	CU_ASSERT_EQUAL(share(&l, 1e5), 1);
 }
 
-/* 16 SMs with groups of 32, and of 20 all. */
+/* 16 SMs with groups of 32, and of 28 all. */
 static void launches_of_few_groups_need_a_larger_part(void)
 {
 	struct launch l;
 	make(&l);
 	l.warps.groups = l.warps.pattern_groups = 32;
 	CU_ASSERT_DOUBLE_EQUAL(share(&l, 1e6), 0.5, 1e-12);
-	l.warps.groups = l.warps.pattern_groups = 20;
+	l.warps.groups = l.warps.pattern_groups = 28;
 	CU_ASSERT_EQUAL(share(&l, 1e6), 1);
 }
 
