@@ -111,8 +111,11 @@ static void use_memory(struct memory_history *h, const struct gpu *gpu, const st
 	double all = all_bytes(uses, count), capacity = (double)capacity_of(gpu);
 	double share = all > capacity ? capacity / all : 1;
 	for (size_t i = 0; i < count; i++)
-		if (uses[i].buffer)
+		if (uses[i].buffer && !uses[i].last)
 			put_first(h, uses[i].buffer, (uint64_t)((double)uses[i].bytes * share), (uint64_t)((double)uses[i].stored * share), stays);
+	for (size_t i = 0; i < count; i++)
+		if (uses[i].buffer && uses[i].last)
+			put_first(h, uses[i].buffer, uses[i].bytes, uses[i].stored, stays);
 	evict(h, gpu);
 }
 

@@ -35,6 +35,7 @@ struct memory_use {
 	uint64_t largest; /* of these copies */
 	uint64_t written; /* by copies and fills within the GPU, since then */
 	uint64_t stored;  /* that the launch stores to, at most */
+	bool last;        /* it is used when groups end, and all of them end together */
 };
 
 /* What L2 lacks of each argument's memory. In quarters, so that launches that find nearly the same are taken for the same. */

@@ -33,6 +33,14 @@ static uint32_t stored_memory(const struct launch_record *l, const struct launch
 	return memory;
 }
 
+/* Whether work-items, all of which fit at once, store a result each and no more: results then come when all groups end. */
+static bool store_last(const struct gpu *gpu, const struct launch_profile *p, uint64_t most_stored)
+{
+	enum { RESULT = 16 }; /* bytes: the largest store of a lane */
+	uint64_t items = p->global[0] * p->global[1] * p->global[2];
+	return items <= (uint64_t)gpu->sm_count * gpu->max_warps_per_sm * gpu->warp_size && most_stored <= RESULT * items;
+}
+
 static void find_memory_before(struct memory_history *h, const struct gpu *gpu, const struct launch_record *l, struct launch_profile *p)
 {
 	enum { MOST_BYTES = 1 << 30 }; /* times as many arguments do not overflow; no L2 is as large */
@@ -43,8 +51,9 @@ static void find_memory_before(struct memory_history *h, const struct gpu *gpu, 
 	for (size_t i = 0; i < count; i++) {
 		const struct argument_memory *m = &l->argument_memory[i];
 		uint64_t bytes = min_u64(argument_memory(l->argument_bytes[i]), MOST_BYTES);
+		uint64_t own = stored >> i & 1 ? min_u64(bytes, most) : 0;
 		if (m->buffer && bytes)
-			uses[i] = (struct memory_use){m->buffer, bytes, min_u64(m->copied, bytes), m->largest, min_u64(m->written, bytes), stored >> i & 1 ? min_u64(bytes, most) : 0};
+			uses[i] = (struct memory_use){m->buffer, bytes, min_u64(m->copied, bytes), m->largest, min_u64(m->written, bytes), own, own == bytes && store_last(gpu, p, most)};
 	}
 	bound_uses(gpu, p, uses, count);
 	memory_history_launch(h, gpu, uses, count, &p->memory_before);

@@ -90,6 +90,16 @@ static void test_dirty_lines_are_written_when_others_come(void)
 }
 
 /* Of A's 800 bytes the launch stores to 200. */
+/* Of 4200 bytes a quarter stays, about, but all of those that groups use when they end. */
+static void test_results_of_groups_that_end_together(void)
+{
+	struct memory_history h = {0};
+	launch(&h, &small, USE(A, 200, .stored = 200), USE(B, 4000));
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 200), USE(0, 0)), 30);
+	launch(&h, &small, USE(A, 200, .stored = 200, .last = true), USE(B, 4000));
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 200), USE(0, 0)), 0);
+}
+
 static void test_some_lines_are_dirty(void)
 {
 	struct memory_history h = {0};
@@ -134,6 +144,7 @@ void add_memory_history_tests(void)
 	CU_add_test(s, "launches that use a part of a buffer", test_parts_of_a_buffer);
 	CU_add_test(s, "copies by the host, and within the GPU", test_copies);
 	CU_add_test(s, "dirty lines are written when others come", test_dirty_lines_are_written_when_others_come);
+	CU_add_test(s, "results of groups that end together", test_results_of_groups_that_end_together);
 	CU_add_test(s, "some lines are dirty", test_some_lines_are_dirty);
 	CU_add_test(s, "some lines may be dirty", test_some_lines_may_be_dirty);
 	CU_add_test(s, "a launch that follows itself", test_launched_again_and_again);
