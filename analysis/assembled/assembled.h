@@ -88,6 +88,8 @@ int assembled_owners(struct assembled_kernel *k, struct gs_error *why);
 /* Whether every way from the begin to `block` of the PTX goes through `by`. `seen` and `stack` have room for its
  * blocks. */
 bool assembled_dominates(const struct assembled_kernel *k, uint32_t by, uint32_t block, uint8_t *seen, uint32_t *stack);
+/* The block of the PTX that alone leads to this one; -1: none or several do. */
+int32_t assembled_only_previous(const struct kernel_code *c, uint32_t block);
 /* rounds.c. All blocks have owners by then. */
 void assembled_rounds(struct assembled_kernel *k);
 /* checks.c */

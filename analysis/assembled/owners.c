@@ -132,6 +132,32 @@ static bool is_apart(const struct assembled_kernel *k, uint32_t from, uint32_t t
 	return false;
 }
 
+int32_t assembled_only_previous(const struct kernel_code *c, uint32_t block)
+{
+	int32_t from = -1;
+	for (uint32_t e = 0; e < c->edge_count; e++)
+		if (c->edges[e].to == (int32_t)block) {
+			if (from >= 0)
+				return -1;
+			from = (int32_t)c->edges[e].from;
+		}
+	return from;
+}
+
+/* Whether a block of the machine code ends with the branch of a block that the PTX goes to from `of` alone, by blocks
+ * that nobody owns. The assembler makes one branch of several conditions, and of a branch around another one. */
+static bool ends_for(const struct assembled_kernel *k, uint32_t block, uint32_t of, const uint8_t *owns)
+{
+	const struct assembled_block *s = &k->blocks[block];
+	int32_t origin = k->origin[s->first + s->count - 1];
+	if (origin < 0 || k->code->code[origin].class != CODE_branch || s->next[0] < 0 || s->next[1] < 0)
+		return false;
+	int32_t from = k->block_of[origin];
+	for (uint32_t n = 0; n < k->code->block_count && from >= 0 && from != (int32_t)of; n++)
+		from = owns[from] ? -1 : assembled_only_previous(k->code, (uint32_t)from);
+	return from == (int32_t)of;
+}
+
 /* Most instructions may be those of an arm that is executed under predicates. Then the block belongs to the one before
  * the arm, if that has no other. */
 static int prefer_heads(struct assembled_kernel *k, struct gs_error *why)
@@ -151,7 +177,7 @@ static int prefer_heads(struct assembled_kernel *k, struct gs_error *why)
 			if (of < 0 || of == s->owner || owns[of] || assembled_depth(c, (uint32_t)of) != s->depth ||
 			    !assembled_dominates(k, (uint32_t)of, (uint32_t)s->owner, seen, stack) ||
 			    has_branched(k, (uint32_t)of, b) ||
-			    (!ends_with(k, b, (uint32_t)of) &&
+			    (!ends_with(k, b, (uint32_t)of) && !ends_for(k, b, (uint32_t)of, owns) &&
 			     is_apart(k, (uint32_t)of, (uint32_t)s->owner, owns, seen, stack)))
 				continue;
 			owns[s->owner] = 0;
@@ -164,19 +190,6 @@ static int prefer_heads(struct assembled_kernel *k, struct gs_error *why)
 	free(owns);
 	free(stack);
 	return result;
-}
-
-/* The block of the PTX that alone leads to this one; -1: none or several do. */
-static int32_t only_previous(const struct kernel_code *c, uint32_t block)
-{
-	int32_t from = -1;
-	for (uint32_t e = 0; e < c->edge_count; e++)
-		if (c->edges[e].to == (int32_t)block) {
-			if (from >= 0)
-				return -1;
-			from = (int32_t)c->edges[e].from;
-		}
-	return from;
 }
 
 /* A block that branches where its owner does not has an arm under predicates and the branch before it. It belongs to
@@ -197,7 +210,7 @@ static int prefer_branches(struct assembled_kernel *k, struct gs_error *why)
 		    c->blocks[head].edge_count > 1)
 			continue;
 		while (head >= 0 && c->blocks[head].edge_count < 2 && (head == s->owner || !owned[head]))
-			head = only_previous(c, (uint32_t)head);
+			head = assembled_only_previous(c, (uint32_t)head);
 		if (head < 0 || owned[head] || assembled_depth(c, (uint32_t)head) != s->depth)
 			continue;
 		owned[s->owner]--;

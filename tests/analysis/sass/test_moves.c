@@ -1,7 +1,8 @@
 /*
  * Machine code whose blocks are others than those of the PTX, moves.ptx as ptxas 13.0 assembled it for sm_90: the first
  * round of a loop stands before it, an access is made in another block, a trap ends its lanes, a barrier of a cluster
- * has two arms. Numbers of instructions were counted in a listing.
+ * has two arms, one branch stands for two. Numbers of instructions were counted in a
+ * listing.
  */
 #include "tests/tests.h"
 
@@ -117,6 +118,20 @@ static void accesses_may_be_made_elsewhere(void)
 	free_case(&c);
 }
 
+/*
+ * A block of 13 instructions has seven of what comes after the arm (block 4 of the PTX) and ends with the second of two
+ * branches past the arm (block 2). Who goes to the arm executes 5 + 13 + 7 + 3, others 5 + 13 + 3.
+ */
+static void one_branch_stands_for_two(void)
+{
+	static const uint32_t counts[] = {5, 13, 0, 7, 3, 0};
+	struct moved_case c;
+	make_case("either", &c);
+	check_counts(c.code, counts, 6);
+	CU_ASSERT_EQUAL(c.code->machine_blocks[2].merged, 1);
+	free_case(&c);
+}
+
 /* BPT is a block of its own, and nobody goes on from it. */
 static void traps_are_ends(void)
 {
@@ -164,6 +179,7 @@ void add_moves_tests(void)
 	CU_pSuite suite = CU_add_suite("moves", NULL, NULL);
 	CU_add_test(suite, "first rounds are those of the loop", first_rounds_are_those_of_the_loop);
 	CU_add_test(suite, "accesses may be made elsewhere", accesses_may_be_made_elsewhere);
+	CU_add_test(suite, "one branch stands for two", one_branch_stands_for_two);
 	CU_add_test(suite, "traps are ends", traps_are_ends);
 	CU_add_test(suite, "barriers of clusters have one arm", barriers_of_clusters_have_one_arm);
 	CU_add_test(suite, "names of what is new", names_of_what_is_new);
