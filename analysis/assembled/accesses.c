@@ -101,6 +101,55 @@ static void match_all(struct access_finder *f, uint32_t *list)
 	}
 }
 
+/* ---- loads that were parted ---- */
+
+static const struct ptx_operand *address_of(const struct ptx_instruction *in)
+{
+	for (uint32_t i = 0; i < in->operand_count; i++)
+		if (in->operands[i].kind == PTX_ADDRESS)
+			return &in->operands[i];
+	return NULL;
+}
+
+static bool is_made(const struct assembled_kernel *k, uint32_t p)
+{
+	for (uint32_t i = 0; i < k->count; i++)
+		if (k->origin[i] == (int32_t)p && assembled_is_access(k->opcodes[i].class))
+			return true;
+	return false;
+}
+
+/* The load of the same block and size that goes so many bytes beyond `p` and that nobody makes; -1: there is none. */
+static int32_t load_beyond(const struct assembled_kernel *k, uint32_t p, int64_t bytes)
+{
+	const struct ptx_operand *from = address_of(&k->ptx->instructions[p]);
+	const struct code_block *block = &k->code->blocks[k->block_of[p]];
+	for (uint32_t o = block->first; o < block->first + block->count && from; o++) {
+		const struct ptx_operand *to = address_of(&k->ptx->instructions[o]);
+		const struct code_instruction *a = &k->code->code[p], *b = &k->code->code[o];
+		bool same = to && to->reg == from->reg && (to->text == from->text || (to->text && from->text && !strcmp(to->text, from->text)));
+		if (same && to->value == from->value + bytes && a->class == b->class && a->space == b->space && a->bytes == b->bytes && !is_made(k, o))
+			return (int32_t)o;
+	}
+	return -1;
+}
+
+/* The assembler may make one load of several of shared memory, and several of that one again. All have the line of the
+ * first of them. */
+static void tell_parts_apart(struct assembled_kernel *k, const struct assembled_block *s)
+{
+	for (uint32_t i = s->first; i < s->first + s->count; i++) {
+		int32_t origin = k->origin[i], first = k->in[i].offset;
+		if (origin < 0 || k->moved[i] || k->opcodes[i].class != CODE_load || k->opcodes[i].space != SPACE_shared)
+			continue;
+		for (uint32_t other = s->first; other < s->first + s->count; other++)
+			if (k->origin[other] == origin && k->opcodes[other].class == CODE_load && k->in[other].offset < first)
+				first = k->in[other].offset;
+		int32_t found = first < k->in[i].offset ? load_beyond(k, (uint32_t)origin, (int64_t)k->in[i].offset - first) : -1;
+		k->origin[i] = found >= 0 ? found : origin;
+	}
+}
+
 int assembled_infer_accesses(struct assembled_kernel *k, unsigned arch, struct gs_error *why)
 {
 	struct access_finder f = {.k = k,
@@ -109,6 +158,9 @@ int assembled_infer_accesses(struct assembled_kernel *k, unsigned arch, struct g
 	                          .taken = calloc(k->code->code_count + 1u, sizeof *f.taken),
 	                          .done = calloc(k->count + 1u, sizeof *f.done)};
 	uint32_t accesses = 0;
+	for (uint32_t b = 0; b < k->block_count && k->sass->lines; b++)
+		if (k->blocks[b].reached && k->blocks[b].times == 1)
+			tell_parts_apart(k, &k->blocks[b]);
 	for (uint32_t i = 0; i < k->count; i++)
 		accesses += counts(k, i);
 	f.scores = calloc((size_t)accesses * k->code->code_count + 1u, 1);

@@ -1,7 +1,7 @@
 /*
  * Machine code whose blocks are others than those of the PTX, moves.ptx as ptxas 13.0 assembled it for sm_90: the first
  * round of a loop stands before it, an access is made in another block, a trap ends its lanes, a barrier of a cluster
- * has two arms, one branch stands for two. Numbers of instructions were counted in a
+ * has two arms, one branch stands for two, loads are joined and parted. Numbers of instructions were counted in a
  * listing.
  */
 #include "tests/tests.h"
@@ -118,6 +118,15 @@ static void accesses_may_be_made_elsewhere(void)
 	free_case(&c);
 }
 
+static uint32_t origin_at(const struct kernel_code *c, uint32_t block, const char *name, uint32_t nth)
+{
+	const struct code_machine_block *b = &c->machine_blocks[block];
+	for (uint32_t i = b->first; i < b->first + b->count; i++)
+		if (!strcmp(c->strings + c->machine[i].opcode, name) && !nth--)
+			return c->machine_origins[i];
+	return UINT32_MAX;
+}
+
 /*
  * A block of 13 instructions has seven of what comes after the arm (block 4 of the PTX) and ends with the second of two
  * branches past the arm (block 2). Who goes to the arm executes 5 + 13 + 7 + 3, others 5 + 13 + 3.
@@ -129,6 +138,18 @@ static void one_branch_stands_for_two(void)
 	make_case("either", &c);
 	check_counts(c.code, counts, 6);
 	CU_ASSERT_EQUAL(c.code->machine_blocks[2].merged, 1);
+	free_case(&c);
+}
+
+/* LDS of 516, of 128 and 132 together, of 260, of 264. The last has the line of the one before; it is the PTX's 15th. */
+static void parts_of_joined_loads_are_told_apart(void)
+{
+	static const uint32_t origins[] = {11, 10, 14, 15};
+	struct moved_case c;
+	make_case("parts", &c);
+	CU_ASSERT_EQUAL(c.code->machine_blocks[0].count, 20);
+	for (uint32_t i = 0; i < GS_ARRAY_LEN(origins); i++)
+		CU_ASSERT_EQUAL(origin_at(c.code, 0, "LDS", i), origins[i]);
 	free_case(&c);
 }
 
@@ -180,6 +201,7 @@ void add_moves_tests(void)
 	CU_add_test(suite, "first rounds are those of the loop", first_rounds_are_those_of_the_loop);
 	CU_add_test(suite, "accesses may be made elsewhere", accesses_may_be_made_elsewhere);
 	CU_add_test(suite, "one branch stands for two", one_branch_stands_for_two);
+	CU_add_test(suite, "parts of joined loads are told apart", parts_of_joined_loads_are_told_apart);
 	CU_add_test(suite, "traps are ends", traps_are_ends);
 	CU_add_test(suite, "barriers of clusters have one arm", barriers_of_clusters_have_one_arm);
 	CU_add_test(suite, "names of what is new", names_of_what_is_new);
