@@ -87,10 +87,41 @@ static bool comes_after(const struct kernel_code *c, uint32_t block, uint32_t by
 	return false;
 }
 
+/* Whether the PTX goes from one block to another in the same round of their loop. */
+static bool leads_to(const struct kernel_code *c, uint32_t from, uint32_t to, uint8_t *seen, uint32_t *stack)
+{
+	uint32_t header = c->blocks[from].loop < 0 ? UINT32_MAX : c->loops[c->blocks[from].loop].header, depth = 0;
+	memset(seen, 0, c->block_count);
+	stack[depth++] = from;
+	while (depth) {
+		uint32_t b = stack[--depth];
+		for (uint32_t n = 0; n < c->blocks[b].edge_count; n++) {
+			int32_t next = c->edges[c->blocks[b].first_edge + n].to;
+			if (next < 0 || next == (int32_t)header || seen[next])
+				continue;
+			if (next == (int32_t)to)
+				return true;
+			seen[next] = 1;
+			stack[depth++] = (uint32_t)next;
+		}
+	}
+	return false;
+}
+
+/* Whether `of` is an arm that block `owner` comes after, whether or not lanes went through it: what leads to the arm
+ * leads to `owner` in any case. */
+static bool is_arm_before(const struct assembled_kernel *k, uint32_t of, uint32_t owner, uint8_t *seen, uint32_t *stack)
+{
+	int32_t head = assembled_only_previous(k->code, of);
+	return head >= 0 && k->code->blocks[head].loop == k->code->blocks[of].loop &&
+	       assembled_dominates(k, (uint32_t)head, owner, seen, stack) && leads_to(k->code, of, owner, seen, stack);
+}
+
 /*
  * Whether block `owner` may make an access of block `of`, both in the same loop. The assembler has moved it back to
  * where it is executed as often, or under a predicate to where it may not be; or forward, into an arm that alone needs
- * what was loaded. A path of blocks says which execution of `of` it is (models/warps/machine/write.c).
+ * what was loaded, or under a predicate to where others come by as well. A path of blocks says which execution of `of`
+ * it is (models/warps/machine/write.c).
  */
 static bool may_move(const struct assembled_kernel *k, uint32_t i, uint32_t of, uint32_t owner, uint8_t *seen,
 		     uint32_t *stack)
@@ -103,7 +134,8 @@ static bool may_move(const struct assembled_kernel *k, uint32_t i, uint32_t of, 
 							 (int32_t)owner; /* the end of a round, before the next one */
 	if (assembled_dominates(k, owner, of, seen, stack))
 		return guarded || back || comes_after(c, owner, of);
-	return assembled_dominates(k, of, owner, seen, stack);
+	return assembled_dominates(k, of, owner, seen, stack) ||
+	       (guarded && is_arm_before(k, of, owner, seen, stack));
 }
 
 static bool is_made_here(const struct assembled_kernel *k, const struct assembled_block *s, uint32_t i, uint8_t *seen,

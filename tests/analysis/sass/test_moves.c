@@ -141,6 +141,39 @@ static void one_branch_stands_for_two(void)
 	free_case(&c);
 }
 
+/*
+ * Two loads of an arm (block 4 of the PTX) are made under a predicate in the next one (block 6), after its own load.
+ * Three rounds: through both arms, through the second and the one in it (block 7), through none. LDG, LDS, LDS, STS,
+ * STS of the second arm: those that no lane makes remain, without requests.
+ */
+static void arms_may_load_for_those_before(void)
+{
+	static const uint32_t counts[] = {17, 0, 11, 7, 0, 0, 14, 0, 8, 0, 0, 4}, path_of[] = {0};
+	static const uint32_t blocks[] = {0, 2, 3, 4, 5, 6, 8, 3, 5, 6, 7, 8, 3, 5, 8, 9, 11};
+	static const uint16_t accesses[] = {1, 1, 1, 3, 4, 5, 6, 9, 10, 7, 8, 12},
+			      kept[] = {3, 4, 9, 5, 6, 1, 1, 10, 1, 1, 7, 8, 12};
+	struct warp_path path = {.blocks = blocks,
+				 .block_count = GS_ARRAY_LEN(blocks),
+				 .accesses = accesses,
+				 .access_count = GS_ARRAY_LEN(accesses)};
+	struct machine_paths m;
+	struct moved_case c;
+	make_case("later", &c);
+	check_counts(c.code, counts, 12);
+	struct launch_warps warps = {.code = c.code,
+				     .paths = &path,
+				     .path_count = 1,
+				     .groups = 1,
+				     .warps_per_group = 1,
+				     .path_of = path_of,
+				     .pattern_groups = 1};
+	CU_ASSERT_EQUAL_FATAL(machine_paths_make(&(struct gpu){.warp_size = 32}, &warps, &m), 0);
+	CU_ASSERT_EQUAL_FATAL(m.warps.paths[0].access_count, GS_ARRAY_LEN(kept));
+	CU_ASSERT_EQUAL(memcmp(m.warps.paths[0].accesses, kept, sizeof kept), 0);
+	machine_paths_free(&m);
+	free_case(&c);
+}
+
 /* LDS of 516, of 128 and 132 together, of 260, of 264. The last has the line of the one before; it is the PTX's 15th. */
 static void parts_of_joined_loads_are_told_apart(void)
 {
@@ -201,6 +234,7 @@ void add_moves_tests(void)
 	CU_add_test(suite, "first rounds are those of the loop", first_rounds_are_those_of_the_loop);
 	CU_add_test(suite, "accesses may be made elsewhere", accesses_may_be_made_elsewhere);
 	CU_add_test(suite, "one branch stands for two", one_branch_stands_for_two);
+	CU_add_test(suite, "arms may load for those before", arms_may_load_for_those_before);
 	CU_add_test(suite, "parts of joined loads are told apart", parts_of_joined_loads_are_told_apart);
 	CU_add_test(suite, "traps are ends", traps_are_ends);
 	CU_add_test(suite, "barriers of clusters have one arm", barriers_of_clusters_have_one_arm);
