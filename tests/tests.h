@@ -10,7 +10,7 @@
 #define TEST_SUITES(X) \
 	X(crew) X(results) X(notes) X(allot) X(outlook) X(budget) X(uncounted) X(packed_counters) \
 	X(boxes) X(trace_choice) X(traces_kept) X(proof) X(trace_native) X(trace_columns) X(matrices) \
-	X(sites) X(coalesce) X(images) X(trace_walk) X(trace_warps) X(gaps) X(fit) X(common) X(spread) X(plan) X(alike) X(balance) X(others) X(trace_read) X(trace_sectors) X(computed) \
+	X(sites) X(coalesce) X(images) X(trace_walk) X(trace_warps) X(gaps) X(fit) X(lists) X(common) X(spread) X(plan) X(alike) X(balance) X(others) X(trace_read) X(trace_sectors) X(computed) \
 	X(base) X(show) X(options) X(cache) X(guest) X(gpu) X(l1_split) X(energy) X(code) X(synthesise) X(util) X(accesses) X(gathered) X(costs) X(occupancy_vector) \
 	X(attribution) X(change) X(schedule) X(sharing) X(topology) X(calls) \
 	X(ptx_variables) X(ptx_link) X(fragments) X(fatbin) X(cubin) X(assembled) X(moves) X(counted) X(single) X(contract) X(lifted_facts) X(lifted_results) \

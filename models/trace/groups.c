@@ -152,7 +152,7 @@ static void find_steps(const struct address_shift *shifts, uint32_t count, struc
 {
 	for (uint32_t i = 0; i < count && c->step_count < MOST_STEPS; i++) {
 		int64_t within[3] = {0};
-		for (int d = 0; d < 3 && shifts[i].linear && !shifts[i].image && !shifts[i].split; d++)
+		for (int d = 0; d < 3 && shifts[i].linear && !shifts[i].image && !shifts[i].split && !shifts[i].starts; d++)
 			within[d] = shifts[i].step[d] % c->line_bytes;
 		if ((within[0] || within[1] || within[2]) && !has_steps(c, within))
 			memcpy(c->steps[c->step_count++], within, sizeof within);

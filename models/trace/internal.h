@@ -76,6 +76,8 @@ struct trace_store {
 	uint32_t *path_of;
 	uint64_t *pattern_ids;
 	struct address_shift *shifts;
+	uint64_t *starts;           /* of shifts; NULL: none are of lists */
+	struct list_place *places;
 	struct line_set common;
 	struct store_piece {
 		void *memory;
@@ -128,6 +130,13 @@ void shift_finder_widen(struct shift_finder *f, uint32_t instruction, uint64_t l
 void shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint64_t *low, uint64_t *bytes);
 /* ids: of the traced groups. out has code_count entries. */
 void shift_finder_finish(const struct shift_finder *f, const struct launch_trace *trace, const uint64_t *ids, struct address_shift *out);
+
+/*
+ * Lists that groups have one after the other, as rows of a sparse matrix: instructions that follow no steps, but whose lowest address rises from
+ * each of the first `count` traced groups to the next. Fills their shifts, but for places. Returns the starts that they point to, which the caller
+ * frees with them; NULL: there are none.
+ */
+uint64_t *shift_finder_lists(struct shift_finder *f, const struct launch_trace *trace, const uint64_t *ids, size_t count, struct address_shift *out);
 
 /* ---- models/trace/moves/common.c ---- */
 
@@ -219,6 +228,13 @@ double longest_represented(const struct gpu *gpu, const struct launch_warps *w, 
 /* blocks: executions by as many work-items as were traced, in sum: of these, or where not all of them have counters, of all groups'. Returns 0 or -ENOMEM. */
 int count_traced_blocks(const struct kernel_code *code, const struct lane_counts *lanes, const struct group_sample *sample,
                         const struct traced_ids *traced, double *blocks);
+
+/* ---- models/trace/moves/lists.c ---- */
+
+/* Where the lists of a launch's groups begin: after what those before them did. work: of all groups; NULL: as much each. Fills the places of shifts
+ * that have starts. Returns 0 or -ENOMEM. */
+int lists_place(struct trace_store *s, const struct kernel_code *code, const struct traced_ids *traced, const struct counted_work *work,
+                uint64_t groups);
 
 /* ---- models/trace/stand_ins.c: as much as groups did ---- */
 

@@ -228,6 +228,8 @@ void trace_store_free(struct trace_store *s)
 	free(s->path_of);
 	free(s->pattern_ids);
 	free(s->shifts);
+	free(s->starts);
+	free(s->places);
 	free(s->common.slots);
 	free(s->lists);
 	free(s->slots);

@@ -605,7 +605,7 @@ static double stand_in_error(const struct trace_maker *m, uint64_t traced)
 	if (traced >= m->out->warps.groups && !m->shape->other)
 		return 0;
 	for (uint32_t i = 0; i < m->code->code_count && shifts; i++)
-		if (!shifts[i].linear && shifts[i].bytes > m->gpu->l1_line_bytes)
+		if ((!shifts[i].linear || shifts[i].starts) && shifts[i].bytes > m->gpu->l1_line_bytes)
 			return MEMORY_CHANCE;
 	return steps;
 }
@@ -655,6 +655,8 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 			memcpy(s->path_of + g * w->warps_per_group, paths + (size_t)stand_ins[g].traced * w->warps_per_group,
 			       w->warps_per_group * sizeof *paths);
 	}
+	if (!result && s->starts)
+		result = lists_place(s, m->code, &traced, counts.work, count);
 	bool own = used >= count && !m->shape->other;
 	if (!result) {
 		m->out->represented = own ? 1 : share_represented(stand_ins, count);
@@ -681,13 +683,22 @@ static void place_gaps(struct trace_maker *m)
 		gaps_place(m->trace, s->lists[i].shifts, s->lists[i].count, range_of, m->shifts);
 }
 
-static int fill_shifts(struct trace_maker *m, const uint64_t *ids)
+/* Of the launch's own groups, in a row, where each has its place in the pattern. */
+static bool may_have_lists(const struct trace_maker *m, size_t used)
+{
+	const uint64_t *g = m->shape->groups;
+	return !m->shape->other && g[1] == 1 && g[2] == 1 && used < g[0] && g[0] <= MOST_PATTERN;
+}
+
+static int fill_shifts(struct trace_maker *m, const uint64_t *ids, size_t used)
 {
 	struct trace_store *s = m->out->store;
 	s->shifts = calloc(m->code->code_count + 1u, sizeof *s->shifts);
 	if (!s->shifts)
 		return -ENOMEM;
 	shift_finder_finish(m->shifts, m->trace, ids, s->shifts);
+	if (may_have_lists(m, used))
+		s->starts = shift_finder_lists(m->shifts, m->trace, ids, used, s->shifts);
 	place_gaps(m);
 	return 0;
 }
@@ -817,7 +828,7 @@ static int make_warps(struct trace_maker *m, const struct lane_counts *lanes, st
 	if (!result)
 		result = thin_windows(m, lanes, ids, paths, &used);
 	if (!result && m->shape->requests)
-		result = fill_shifts(m, ids);
+		result = fill_shifts(m, ids, used);
 	if (!result && m->shape->requests && !m->computed && !m->shape->other)
 		result = fit_gaps(m, lanes, ids, paths, used);
 	if (!result)

@@ -2,6 +2,7 @@
  * Footprints: addresses of groups that were not traced, and what they come to.
  *
  *   linear: address + sum over dimensions of step * (group's place - place of the traced group)
+ *   lists: address + begin of the group's list - begin of the traced group's
  *   else: turned by a hash of the group within the memory that the instruction was seen to touch, but for lines that are common
  * Distinct lines are counted for one of SAMPLE lines, chosen by a hash of its address, so that a line is counted for all
  * groups or for none.
@@ -92,6 +93,8 @@ uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, 
 		if (s->image)
 			return quotient(move_in_image(warps, s, address, apart), line_bytes) * line_bytes;
 		int64_t by = s->step[0] * apart[0] + s->step[1] * apart[1] + s->step[2] * apart[2];
+		if (s->places)
+			by = (int64_t)(shift_start(s, group) - shift_start(s, group - (uint64_t)moved[0]));
 		return quotient(within_buffer(s, address + (uint64_t)by), line_bytes) * line_bytes;
 	}
 	if (s->bytes <= line_bytes || line_set_has(warps->common, address))

@@ -440,6 +440,11 @@ static void fill_up(struct changed_warps *out, uint64_t resident)
 	out->times = (double)before / (double)wanted;
 }
 
+static bool is_by_steps(const struct address_shift *s)
+{
+	return s->linear && !s->image && !s->starts;
+}
+
 /* By instruction: groups that moved by less than a line. */
 static int change_group_shifts(struct changer *c, struct changed_warps *out)
 {
@@ -450,7 +455,7 @@ static int change_group_shifts(struct changer *c, struct changed_warps *out)
 		return -ENOMEM;
 	memcpy(c->s->shifts, c->in->shifts, code->code_count * sizeof *c->s->shifts);
 	for (uint32_t i = 0; i < code->code_count; i++)
-		for (int d = 0; d < 3 && is_meant(c, i) && is_global(&code->code[i]) && c->s->shifts[i].linear && !c->s->shifts[i].image; d++) {
+		for (int d = 0; d < 3 && is_meant(c, i) && is_global(&code->code[i]) && is_by_steps(&c->s->shifts[i]); d++) {
 			int64_t *step = &c->s->shifts[i].step[d];
 			if (*step && llabs(*step) < line)
 				*step = *step < 0 ? -line : line;

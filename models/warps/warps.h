@@ -75,6 +75,12 @@ void path_weigh(const struct kernel_code *code, const uint32_t *blocks, size_t b
  * which channels they meet in. Measured: docs/sampling.md. */
 #define MEMORY_CHANCE 0.04
 
+/* Where a list that groups have one after the other begins for a group: a part of the way between the lists of two that were traced. */
+struct list_place {
+	uint32_t from, to; /* their numbers */
+	double part;       /* < 0: before both, > 1: after both */
+};
+
 /*
  * How the addresses of an instruction move from group to group: by so many bytes for each step in a dimension; or, where
  * that is not so, to anywhere in the part of memory that the instruction was seen to touch.
@@ -86,7 +92,21 @@ struct address_shift {
 	/* linear: the buffer, which steps do not lead out of; bytes 0: not known. Else: what was touched; bytes 0: the same for all groups. */
 	uint64_t low, bytes;
 	uint64_t image;      /* linear: 0, or the shape (models/accesses/image.h) of the image whose texels, row after row, step is of */
+	/* linear: NULL, or groups go through lists that follow one another: step is the mean, and this the truth. Where the lists of traced groups
+	 * begin, and the places of the launch's own groups. */
+	const uint64_t *starts;
+	const struct list_place *places;
+	uint64_t place_count;
 };
+
+/* Where the group's list begins. What advice adds to a launch comes after its last group. */
+static inline uint64_t shift_start(const struct address_shift *s, uint64_t group)
+{
+	uint64_t known = group < s->place_count ? group : s->place_count - 1;
+	const struct list_place *p = &s->places[known];
+	uint64_t begin = s->starts[p->from] + (uint64_t)(int64_t)(p->part * (double)(int64_t)(s->starts[p->to] - s->starts[p->from]));
+	return begin + (uint64_t)s->step[0] * (group - known);
+}
 
 /* A group's place as the steps of a shift have it. grid: of the launch. */
 static inline void shift_place(const struct address_shift *s, const uint64_t grid[3], uint64_t group, uint64_t out[3])

@@ -2,7 +2,8 @@
  * Where the instructions of a launch go, group by group, and how that moves.
  *
  * Of each instruction some work-items are followed, the witnesses, for as many groups as were traced (fit.h). Where their addresses follow no steps, or
- * where traced groups do not differ in a dimension, all that is known is which part of memory was touched. Instructions that touch about the same
+ * where traced groups do not differ in a dimension, all that is known is which part of memory was touched, or that each group's lowest address is
+ * above that of the one before: lists that follow one another, as rows of a sparse matrix (lists.c). Instructions that touch about the same
  * part share it, because they may meet there: a group that loads a place twice, or stores where it has loaded, does so wherever it is moved.
  */
 #include "models/accesses/image.h"
@@ -14,6 +15,7 @@
 /* WITNESSES: of an instruction. A group that has none of those before it adds one. Of very many groups one is followed: that bounds memory,
  * and those are most of the launch, or all. */
 enum { WITNESSES = 4, MANY_GROUPS = 4096 };
+enum { LEAST_LISTS = 6 }; /* in order; by chance, one in 720 is */
 
 /* Of one witness in one group. */
 struct seen {
@@ -28,6 +30,7 @@ struct shift_finder {
 	uint32_t witnesses; /* of an instruction, at most */
 	uint32_t *number;   /* per instruction: among those that access memory */
 	struct seen *seen;  /* number i, witness w, group g at (i * witnesses + w) * groups + g */
+	uint64_t *lowest;   /* number i, group g at i * groups + g: addresses; 0: none */
 	struct sighting *sightings;
 	struct whose {
 		struct witness {
@@ -57,7 +60,8 @@ struct shift_finder *shift_finder_new(const struct kernel_code *code, size_t gro
 	}
 	f->seen = calloc((size_t)count * f->witnesses * groups + 1, sizeof *f->seen);
 	f->sightings = calloc(f->witnesses * groups + 1, sizeof *f->sightings);
-	if (!f->seen || !f->sightings || !f->whose || !f->number) {
+	f->lowest = calloc((size_t)count * groups + 1, sizeof *f->lowest);
+	if (!f->seen || !f->lowest || !f->sightings || !f->whose || !f->number) {
 		shift_finder_free(f);
 		return NULL;
 	}
@@ -71,6 +75,7 @@ void shift_finder_free(struct shift_finder *f)
 	free(f->number);
 	free(f->seen);
 	free(f->sightings);
+	free(f->lowest);
 	free(f->whose);
 	free(f);
 }
@@ -98,7 +103,8 @@ static uint32_t find_lane(const struct lane_addresses *a, uint32_t lane)
 void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, const struct lane_addresses *a)
 {
 	struct whose *w = &f->whose[instruction];
-	uint64_t address = a->addresses[0], end = address + a->bytes;
+	uint64_t address = a->addresses[0], end = address + a->bytes, *lowest = &f->lowest[(size_t)f->number[instruction] * f->groups + n];
+	*lowest = *lowest && *lowest < address ? *lowest : address;
 	w->low = w->used && w->low < address ? w->low : address;
 	w->high = w->used && w->high > end ? w->high : end;
 	w->used = true;
@@ -206,4 +212,48 @@ void shift_finder_finish(const struct shift_finder *f, const struct launch_trace
 		if (out[i].linear)
 			find_buffer(trace, &f->whose[i], &out[i]);
 	share_ranges(f);
+}
+
+/* Where the lists of groups begin that have none: where the next one does, or the last one. */
+static void fill_starts(uint64_t *starts, size_t count)
+{
+	for (size_t n = count - 1; n-- > 0;)
+		starts[n] = starts[n] ? starts[n] : starts[n + 1];
+	for (size_t n = 1; n < count; n++)
+		starts[n] = starts[n] ? starts[n] : starts[n - 1];
+}
+
+/* Whether the lists of most traced groups are known, and each begins after the one before. Fills the bytes of a group, on average. */
+static bool finds_list(const uint64_t *starts, const uint64_t *ids, size_t count, int64_t *step)
+{
+	size_t known = 0, first = 0, last = 0;
+	for (size_t n = 0; n < count; n++) {
+		if (!starts[n])
+			continue;
+		if (known && (ids[n] <= ids[last] || starts[n] <= starts[last]))
+			return false;
+		first = known++ ? first : n;
+		last = n;
+	}
+	*step = known > 1 ? (int64_t)(starts[last] - starts[first]) / (int64_t)(ids[last] - ids[first]) : 0;
+	return known >= LEAST_LISTS && 2 * known >= count;
+}
+
+uint64_t *shift_finder_lists(struct shift_finder *f, const struct launch_trace *trace, const uint64_t *ids, size_t count, struct address_shift *out)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < f->code->code_count; i++) {
+		const struct whose *w = &f->whose[i];
+		uint64_t *starts = &f->lowest[(size_t)f->number[i] * f->groups];
+		struct address_shift list = {.linear = true, .starts = starts};
+		if (!w->used || w->image || out[i].linear || !finds_list(starts, ids, count, &list.step[0]))
+			continue;
+		fill_starts(starts, count);
+		find_buffer(trace, w, &list);
+		out[i] = list;
+		any = true;
+	}
+	uint64_t *all = any ? f->lowest : NULL;
+	f->lowest = any ? NULL : f->lowest;
+	return all;
 }
