@@ -8,6 +8,8 @@
 enum { PLAIN, LESS_ADDEND, LESS_PRODUCT, SIGNS };
 enum { FORMS = 7 };
 static const char *const products[FORMS] = {"mul.f32", "mul.ftz.f32", "mul.f64", "mul.f16", "mul.f16x2", "mul.bf16", "mul.bf16x2"};
+/* A product with a reciprocal, which joins as well. */
+static const char *const quotients[FORMS] = {"div.approx.f32", "div.approx.ftz.f32"};
 static const char *const sums[FORMS] = {"add.f32", "add.ftz.f32", "add.f64", "add.f16", "add.f16x2", "add.bf16", "add.bf16x2"};
 static const char *const differences[FORMS] = {"sub.f32", "sub.ftz.f32", "sub.f64", "sub.f16", "sub.f16x2", "sub.bf16", "sub.bf16x2"};
 static const char *const fused[FORMS][SIGNS] = {
@@ -18,6 +20,12 @@ static const char *const fused[FORMS][SIGNS] = {
 	{"fma.rn.f16x2", "fma.rn.less_addend.f16x2", "fma.rn.less_product.f16x2"},
 	{"fma.rn.bf16", "fma.rn.less_addend.bf16", "fma.rn.less_product.bf16"},
 	{"fma.rn.bf16x2", "fma.rn.less_addend.bf16x2", "fma.rn.less_product.bf16x2"},
+};
+
+/* The same forms, where the product is a quotient. */
+static const char *const fused_quotients[FORMS][SIGNS] = {
+	{"fma.rn.quotient.f32", "fma.rn.quotient_less_addend.f32", "fma.rn.less_quotient.f32"},
+	{"fma.rn.ftz.quotient.f32", "fma.rn.ftz.quotient_less_addend.f32", "fma.rn.ftz.less_quotient.f32"},
 };
 
 enum { NOT_WRITTEN = -1, WRITTEN_TWICE = -2 };
@@ -32,9 +40,15 @@ struct contraction {
 static int form_of(const char *opcode, const char *const *names)
 {
 	for (int f = 0; f < FORMS; f++)
-		if (!strcmp(opcode, names[f]))
+		if (names[f] && !strcmp(opcode, names[f]))
 			return f;
 	return -1;
+}
+
+static int form_of_product(const char *opcode)
+{
+	int form = form_of(opcode, products);
+	return form < 0 ? form_of(opcode, quotients) : form;
 }
 
 static int form_of_sum(const struct ptx_instruction *i)
@@ -59,7 +73,7 @@ static void find_products(struct contraction *c)
 		}
 	for (uint32_t r = 0; r < c->f->register_count; r++) {
 		const struct ptx_instruction *i = c->writer[r] >= 0 ? &c->f->instructions[c->writer[r]] : NULL;
-		c->joins[r] = i && i->guard < 0 && i->operand_count == 3 && form_of(i->opcode, products) >= 0;
+		c->joins[r] = i && i->guard < 0 && i->operand_count == 3 && form_of_product(i->opcode) >= 0;
 	}
 }
 
@@ -80,7 +94,7 @@ static bool takes(const struct contraction *c, uint32_t sum, int32_t reg)
 {
 	const struct ptx_instruction *s = &c->f->instructions[sum];
 	uint32_t product = (uint32_t)c->writer[reg];
-	return form_of_sum(s) >= 0 && form_of_sum(s) == form_of(c->f->instructions[product].opcode, products) && sum > product &&
+	return form_of_sum(s) >= 0 && form_of_sum(s) == form_of_product(c->f->instructions[product].opcode) && sum > product &&
 	       graph_block_of(c->graph, sum) == graph_block_of(c->graph, product) && !(reads(&s->operands[1], reg) && reads(&s->operands[2], reg)) &&
 	       !changes(c, product, sum);
 }
@@ -112,7 +126,8 @@ static void fuse(struct contraction *c, struct ptx_instruction *sum, bool first,
 	room[1] = product->operands[1];
 	room[2] = product->operands[2];
 	room[3] = *addend;
-	sum->opcode = fused[form_of_sum(sum)][!less ? PLAIN : first ? LESS_ADDEND : LESS_PRODUCT];
+	const char *const *names = form_of(product->opcode, quotients) >= 0 ? fused_quotients[form_of_sum(sum)] : fused[form_of_sum(sum)];
+	sum->opcode = names[!less ? PLAIN : first ? LESS_ADDEND : LESS_PRODUCT];
 	sum->operands = room;
 	sum->operand_count = 4;
 }

@@ -24,7 +24,10 @@ static const struct opcode_rule rules[] = {
 	{"mul", "ftz", "hH", NULL, "gs_mul_ftz_$t($a, $b)"},
 	{"mul", NULL, SHORT, NULL, "gs_mul_$t($a, $b)"},
 	{"fma", "directed", "fd", NULL, "gs_fma_$t($a, $b, $c, $m)"},
-	{"fma", "less_addend", "fd", NULL, "fma($a, $b, -$c)"}, /* not of PTX: analysis/graph/contract.h */
+	{"fma", "quotient", "f", NULL, "gs_div_add($a, $b, $c)"},
+	{"fma", "quotient_less_addend", "f", NULL, "gs_div_add($a, $b, -$c)"},
+	{"fma", "less_quotient", "f", NULL, "gs_div_add(-$a, $b, $c)"},
+	{"fma", "less_addend", "fd", NULL, "fma($a, $b, -$c)"}, /* these are not of PTX: analysis/graph/contract.h */
 	{"fma", "less_product", "fd", NULL, "fma(-$a, $b, $c)"},
 	{"fma", NULL, "fd", NULL, "fma($a, $b, $c)"},
 	{"fma", "less_addend", SHORT, NULL, "gs_fma_$t($a, $b, gs_neg_$t($c))"},

@@ -257,6 +257,8 @@ GS_INLINE float gs_sqrt_approx(float a) { uint t = gs_tiny(a); return gs_sqrt_un
 GS_INLINE float gs_ex2_approx(float a) { uint low = a < -126.0f; float r = gs_ex2_unit(low ? a * 0.5f : a); return low ? r * r : r; }
 GS_INLINE float gs_lg2_approx(float a) { uint t = gs_tiny(a); return gs_lg2_unit(t ? a * 0x1p24f : a) - (t ? 24.0f : 0.0f); }
 GS_INLINE float gs_div_approx(float a, float b) { float s = gs_tiny(b) ? 0x1p24f : 1.0f; return gs_rcp_unit(b * s) * (a * s); }
+/* A quotient that has joined a sum (analysis/graph/contract.h). */
+GS_INLINE float gs_div_add(float a, float b, float c) { float s = gs_tiny(b) ? 0x1p24f : 1.0f; return fma(gs_rcp_unit(b * s), a * s, c); }
 GS_INLINE float gs_div_full(float a, float b) { float s = gs_rcp_scale(b); return gs_rcp_unit(b * s) * (a * s); }
 
 /* f16 and bf16: the same, cut off. */

@@ -49,6 +49,16 @@ static void the_first_of_two_products_joins(void)
 	GIVES("mul.f32 %f3, %f1, %f1;\nmul.f32 %f4, %f2, 0f3F800000;\nsub.f32 %f7, %f4, %f3;\n", 0);
 }
 
+/* 1 / 3 is r = 11184811 / 2^25, and a r = 45824170667 / 2^37, which is 11187542 / 2^25 when it is rounded: 1365 / 2^37 more than it is. */
+static void quotients_join(void)
+{
+#define ROUNDED "mov.f32 %f4, 0f40400000;\nrcp.approx.f32 %f5, %f4;\nmul.rn.f32 %f6, %f1, %f5;\n"
+	GIVES(ROUNDED "div.approx.f32 %f3, %f1, %f4;\nsub.f32 %f7, %f3, %f6;\n", 0xb22aa000);
+	GIVES(ROUNDED "div.approx.f32 %f3, %f1, %f4;\nsub.f32 %f7, %f6, %f3;\n", 0x322aa000);
+	GIVES(ROUNDED "neg.f32 %f6, %f6;\ndiv.approx.ftz.f32 %f3, %f1, %f4;\nadd.ftz.f32 %f7, %f3, %f6;\n", 0xb22aa000);
+	GIVES(ROUNDED "div.approx.f32 %f3, %f1, %f4;\nsub.rn.f32 %f7, %f3, %f6;\n", 0);
+}
+
 static void guarded_sums_take_products(void)
 {
 	run(HEAD KERNEL(NUMBERS "mul.f32 %f3, %f1, %f1;\nsetp.lt.u32 %p1, %r0, 8;\nmov.f32 %f7, %f2;\n@%p1 sub.f32 %f7, %f2, %f3;\n" STORE), 1, 32);
@@ -79,6 +89,7 @@ void add_contract_tests(void)
 	CU_add_test(suite, "products of short numbers join", products_of_short_numbers_join);
 	CU_add_test(suite, "products join all their sums", products_join_all_their_sums);
 	CU_add_test(suite, "the first of two products joins", the_first_of_two_products_joins);
+	CU_add_test(suite, "quotients join", quotients_join);
 	CU_add_test(suite, "guarded sums take products", guarded_sums_take_products);
 	CU_add_test(suite, "other products are rounded", other_products_are_rounded);
 	CU_add_test(suite, "code to debug stays", code_to_debug_stays);
