@@ -37,8 +37,8 @@ static inline uint64_t argument_of_address(uint64_t address)
 	return (address >> ARGUMENT_BITS) - 1;
 }
 
-/* Addresses that no launch has are above. */
-#define NOBODYS (1ull << 61)
+/* From here on, no launch has addresses: for lines that only fill a cache. */
+#define NO_LAUNCHS_MEMORY (1ull << 61)
 
 /* A part of memory that a launch touches. */
 struct memory_range {

@@ -281,7 +281,7 @@ static void write_back_others(struct partition *p, const struct slice *s, uint64
 	if (p->owed < 1)
 		return;
 	p->owed--;
-	push_dram(p, s, address | NOBODYS, DRAM_WRITE, p->line_sectors * MEMORY_SECTOR, MEMORY_NONE);
+	push_dram(p, s, address | NO_LAUNCHS_MEMORY, DRAM_WRITE, p->line_sectors * MEMORY_SECTOR, MEMORY_NONE);
 }
 
 /* In the order of their times; what is sent for others overtakes what waits for DRAM. */

@@ -56,7 +56,7 @@ static void divide(struct warm_part *parts, size_t count, double capacity, uint6
 static void warm_next_line(struct warm_part *p, size_t n, uint64_t line, warm_fn *on_line, void *ctx)
 {
 	uint64_t at = (uint64_t)(p->given * (p->settled || p->range->anywhere ? p->step : 1)) * line;
-	uint64_t base = p->settled || p->range->anywhere ? p->range->address / line * line : NOBODYS + ((uint64_t)n << 48);
+	uint64_t base = p->settled || p->range->anywhere ? p->range->address / line * line : NO_LAUNCHS_MEMORY + ((uint64_t)n << 48);
 	on_line(ctx, base + at, p->range->written);
 	p->given++;
 }

@@ -41,7 +41,8 @@ static int fill_work(const struct kernel_code *code, const struct group_sample *
                      const struct traced_ids *traced, struct counted_work *work, float *by_warp)
 {
 	const uint64_t *local = sample->shape->local;
-	bool by_blocks = traced->events && code_is_traced_whole(code), some = traced->events && !by_blocks, *seen = some ? calloc(code->counter_count + 1u, sizeof *seen) : NULL;
+	bool by_blocks = traced->events && code_is_traced_whole(code), some = traced->events && !by_blocks;
+	bool *seen = some ? calloc(code->counter_count + 1u, sizeof *seen) : NULL;
 	struct work_shape shape = {code, lanes, sample->count, (uint32_t)(local[0] * local[1] * local[2]), sample->warp_size, seen, NULL,
 	                           sample->cycles, traced->keep, by_blocks};
 	struct code_map map = {0};
@@ -83,7 +84,8 @@ static double apart(const struct counted_work *a, const struct counted_work *b)
 	return max_double(max_double(more_or_less(a->threads, b->threads), more_or_less(a->warps, b->warps)), more_or_less(a->longest, b->longest));
 }
 
-/* exp of what apart() may be; INFINITY: anything. Most candidates are told by that, without a logarithm. A little more, because apart() is rounded. */
+/* exp of what apart() may be; INFINITY: anything. Most candidates are told by that, without a logarithm. A little more, because
+   apart() is rounded. */
 static double most_times(double apart)
 {
 	return exp(apart) * (1 + 1e-9);

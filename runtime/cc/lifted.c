@@ -127,8 +127,10 @@ static int expand_fragments(struct module_work *w, struct gs_error *err)
 static int check_size(const struct module_work *w, struct gs_error *err)
 {
 	enum { MOST_PTX = 2 << 20 };
-	return w->ptx.len <= MOST_PTX ? 0 : gs_fail(err, EFBIG, "its module has %.1f MiB of PTX, more than %d: it would take long to build that again with counters",
-	                                            (double)w->ptx.len / (1 << 20), MOST_PTX >> 20);
+	if (w->ptx.len <= MOST_PTX)
+		return 0;
+	return gs_fail(err, EFBIG, "its module has %.1f MiB of PTX, more than %d: it would take long to build that again with counters",
+	               (double)w->ptx.len / (1 << 20), MOST_PTX >> 20);
 }
 
 /* For a program that a real GPU executes. */

@@ -52,8 +52,17 @@ static void find_memory_before(struct memory_history *h, const struct gpu *gpu, 
 		const struct argument_memory *m = &l->argument_memory[i];
 		uint64_t bytes = min_u64(argument_memory(l->argument_bytes[i]), MOST_BYTES);
 		uint64_t own = stored >> i & 1 ? min_u64(bytes, most) : 0;
-		if (m->buffer && bytes)
-			uses[i] = (struct memory_use){m->buffer, bytes, min_u64(m->copied, bytes), m->largest, min_u64(m->written, bytes), own, own == bytes && store_last(gpu, p, most)};
+		if (!m->buffer || !bytes)
+			continue;
+		uses[i] = (struct memory_use){
+			.buffer = m->buffer,
+			.bytes = bytes,
+			.copied = min_u64(m->copied, bytes),
+			.largest = m->largest,
+			.written = min_u64(m->written, bytes),
+			.stored = own,
+			.last = own == bytes && store_last(gpu, p, most),
+		};
 	}
 	bound_uses(gpu, p, uses, count);
 	memory_history_launch(h, gpu, uses, count, &p->memory_before);
