@@ -4,9 +4,9 @@
     tests/accuracy/programs.py BUILD_DIR [--half development|test|all] [--work FOLDER] [-o TABLE.csv] [--keep] [--mean PERCENT] [PROGRAM...]
 
 Needs nvcc; without it, all programs are skipped. A row of the table is a kernel of a program with one grid and block: the sum of its
-launches, estimated and measured. Half of the programs are for looking at while models change, the other half (test) only to judge them
-when they are done: of that half only the means are printed, unless -o asks for its rows. --keep: docs/accuracy has the development half's rows, and
-the means of the halves that were compared. Ends with "N passed, N failed, N skipped".
+launches, estimated and measured. Those in the folder development are for looking at while models change, those in test only to judge models
+when they are done: of these only the means are printed, unless -o asks for the rows. --keep: docs/accuracy has the rows of development, and
+the means of what was compared. Ends with "N passed, N failed, N skipped".
 """
 import argparse
 import collections
@@ -19,7 +19,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import zlib
 
 import keep
 
@@ -43,9 +42,8 @@ def arguments():
 
 
 def half_of(program):
-    """By a rule that was there before anything was measured: programs ranked by CRC-32 go to the halves in turn."""
-    names = sorted((f[:-3] for f in os.listdir(SOURCES) if f.endswith(".cu")), key=lambda n: zlib.crc32(n.encode()))
-    return ("development", "test")[names.index(program) % 2]
+    """The folder that it is in."""
+    return next(half for half in ("development", "test") if os.path.exists(os.path.join(SOURCES, half, program + ".cu")))
 
 
 def truth():
@@ -66,7 +64,7 @@ def expected_output():
 
 def compiled(program, work):
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    out, source = os.path.join(work, program), os.path.join(SOURCES, program + ".cu")
+    out, source = os.path.join(work, program), os.path.join(SOURCES, half_of(program), program + ".cu")
     if os.path.exists(out) and os.path.getmtime(out) > os.path.getmtime(source):
         return out
     subprocess.run([nvcc, "-O3", "-std=c++17", "-arch=sm_90", "-cudart", "shared", "-o", out, source], check=True)

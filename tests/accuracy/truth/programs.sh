@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 PATH=$PATH:/usr/local/cuda/bin
 cd "$root/kernels/programs" || exit 1
-[ $# -gt 0 ] || set -- $(ls *.cu | sed 's/\.cu$//')
+[ $# -gt 0 ] || set -- $(ls */*.cu | sed 's/.*\///; s/\.cu$//')
 
 options="--clock-control none --cache-control none --print-units base --csv --page raw"
 once=gpu__time_duration.sum,sm__cycles_elapsed.max,launch__registers_per_thread,smsp__inst_executed.sum,smsp__thread_inst_executed.sum
@@ -28,7 +28,7 @@ nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem --format
 nvcc --version | tail -1 >>"$out/machine.txt"
 ncu --version | tail -1 >>"$out/machine.txt"
 
-build() { nvcc -O3 -std=c++17 -arch=sm_90 -cudart shared -o "$work/$1" "$1.cu" 2>"$work/$1.err" || cat "$work/$1.err"; }
+build() { nvcc -O3 -std=c++17 -arch=sm_90 -cudart shared -o "$work/$1" */"$1.cu" 2>"$work/$1.err" || cat "$work/$1.err"; }
 export work && export -f build
 printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'build {}'
 
