@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Registers that stand for one barrier are taken in turn: a second load that counts it up does not wait for the first. */
-enum { IN_TURN = 8, MOST_RESULTS = 8, REAL_REGISTERS = 256,
-       MOST_OPERANDS = SASS_MOST_REGISTERS + SASS_BARRIERS * IN_TURN + 3 + MOST_RESULTS + CODE_MOST_COPIES };
+/* Registers that stand for one barrier are taken in turn. A barrier of the machine counts to 63. */
+enum { FEW_IN_TURN = 8, MOST_IN_TURN = 32, MOST_RESULTS = 8, REAL_REGISTERS = 256,
+       MOST_OPERANDS = SASS_MOST_REGISTERS + SASS_BARRIERS * MOST_IN_TURN + 3 + MOST_RESULTS + CODE_MOST_COPIES };
 
 struct assembled_emitter {
 	const struct assembled_kernel *k;
@@ -30,23 +30,33 @@ static uint8_t read_barrier_of(const struct assembled_kernel *k, uint32_t i)
 	return k->in[i].read_barrier < SASS_BARRIERS && assembled_is_access(assembled_class(k, i).class) ? k->in[i].read_barrier : SASS_NO_BARRIER;
 }
 
+/*
+ * A barrier counts: instructions that count it up one after the other do not wait for one another. Here each takes the next register of the
+ * barrier. So there are as many as are counted up before somebody waits for them, and some more for those that a loop comes back to.
+ */
 static void count_barriers(struct assembled_emitter *e)
 {
 	const struct assembled_kernel *k = e->k;
-	uint16_t next = REAL_REGISTERS + 1;
-	e->stall = REAL_REGISTERS;
+	uint32_t all[SASS_BARRIERS] = {0}, open[SASS_BARRIERS] = {0}, most[SASS_BARRIERS] = {0};
 	for (uint32_t b = 0; b < k->block_count; b++)
 		for (uint32_t i = k->blocks[b].first; i < k->blocks[b].first + k->blocks[b].count && k->blocks[b].reached; i++) {
 			uint8_t barrier = barrier_of(&k->in[i]), read = read_barrier_of(k, i);
-			if (barrier != SASS_NO_BARRIER && e->turns[barrier] < IN_TURN)
-				e->turns[barrier]++;
-			if (read != SASS_NO_BARRIER && e->turns[read] < IN_TURN)
-				e->turns[read]++;
+			for (uint32_t n = 0; n < SASS_BARRIERS; n++) {
+				uint32_t more = (barrier == n) + (read == n);
+				all[n] += more;
+				open[n] = (k->in[i].wait_mask >> n & 1 ? 0 : open[n]) + more;
+				most[n] = open[n] > most[n] ? open[n] : most[n];
+			}
 		}
+	uint16_t next = REAL_REGISTERS + 1;
+	e->stall = REAL_REGISTERS;
 	for (uint32_t n = 0; n < SASS_BARRIERS; n++) {
+		uint32_t few = all[n] < FEW_IN_TURN ? all[n] : FEW_IN_TURN, turns = most[n] > few ? most[n] : few;
+		e->turns[n] = turns < MOST_IN_TURN ? turns : MOST_IN_TURN;
 		e->first[n] = next;
 		next = (uint16_t)(next + e->turns[n]);
 	}
+	e->code->machine_register_count = next;
 }
 
 static void add_operand(struct kernel_code *c, uint8_t *count, uint32_t reg)
@@ -303,7 +313,6 @@ int assembled_emit(const struct assembled_kernel *k, struct kernel_code *code, s
 	struct assembled_emitter e = {.k = k, .code = &c};
 	count_barriers(&e);
 	c.machine_count = c.machine_operand_count = 0;
-	c.machine_register_count = REAL_REGISTERS + 1 + SASS_BARRIERS * IN_TURN;
 	size_t room = (size_t)k->count + 2u * c.block_count + 1; /* with those of add_all_parted */
 	c.machine = calloc(room, sizeof *c.machine);
 	c.machine_blocks = calloc(3u * c.block_count + k->block_count + 1u, sizeof *c.machine_blocks);
