@@ -252,6 +252,7 @@ static int run_full(const struct gpu *gpu, const struct launch_warps *warps, con
 	give_issue_to_unit(out->by, t.probabilistic.timing.limits);
 	out->warp_instructions = as_count(t.warp_instructions);
 	out->register_bank_conflicts = t.register_bank_conflicts;
+	out->longest_group = t.occupancy.longest_group;
 	out->simulated_fraction = t.occupancy.simulated_fraction;
 	out->spread = t.occupancy.spread;
 	if (options->warps.hierarchy)
@@ -269,6 +270,7 @@ static int run_occupancy(const struct gpu *gpu, const struct launch_warps *warps
 		return result;
 	memcpy(out->by, t.by, sizeof out->by);
 	out->warp_instructions = t.warp_instructions;
+	out->longest_group = t.longest_group;
 	out->register_bank_conflicts = t.bank_conflicts;
 	out->simulated_fraction = t.simulated_fraction;
 	out->spread = t.spread;
@@ -345,6 +347,22 @@ static void stretch_time(struct estimate *out, double factor)
 		out->by[k] *= factor;
 	for (uint32_t i = 0; i < fixed_point_kept(&out->fixed_point); i++)
 		out->fixed_point.history[i] *= factor;
+}
+
+/* Cycles in which one warp is left. */
+static void add_time(struct estimate *out, double cycles)
+{
+	out->by[CYCLES_tail] += cycles;
+	for (uint32_t i = 0; i < fixed_point_kept(&out->fixed_point); i++)
+		out->fixed_point.history[i] += cycles;
+}
+
+static double time_of(const struct estimate *e)
+{
+	double sum = 0;
+	for (int k = 0; k < CYCLE_KIND_COUNT; k++)
+		sum += e->by[k];
+	return sum;
 }
 
 static void stretch_counts(struct estimate *out, double factor)
@@ -456,6 +474,23 @@ static void take_statistics(const struct kernel_code *code, const struct warp_st
 		out->memory.shared_factor = accesses / requests;
 }
 
+/* Where the longest warp is only represented: what it does when all others have ended. */
+static int end_with_longest(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                            const struct trace_warps *t, struct estimate *out, struct gs_error *err)
+{
+	struct launch_warps one = t->warps;
+	struct estimate alone = *out;
+	one.groups = one.pattern_groups = 1;
+	one.path_of += t->longest_group * one.warps_per_group;
+	one.pattern_ids += one.pattern_ids ? t->longest_group : 0;
+	int result = run_changed(gpu, launch, &one, NULL, options, &alone, err);
+	struct longest_warp warp = {.times = t->longest_represented, .launch = time_of(out), .group = out->longest_group,
+	                            .alone = time_of(&alone), .begins_at_once = t->warps.groups <= resident_on_gpu(gpu, out)};
+	if (!result)
+		add_time(out, longest_goes_on(&warp));
+	return result;
+}
+
 /* Instructions of work-items by the counters of all, over those of the groups that stand for them. */
 static double counted_of_traced(const struct launch_warps *w, double counted)
 {
@@ -505,9 +540,11 @@ static int model_groups(const struct gpu *gpu, const struct launch_profile *laun
 		stretch_counts(out, times);
 		memory_scale(&out->memory, times);
 	}
-	double slower = t->longest_represented > 0 && !t->cut ? t->longest_represented : times;
-	if (fabs(slower - 1) > own_guesses)
-		stretch_time(out, slower);
+	bool by_longest = t->longest_represented > 0 && !t->cut;
+	if (!result && by_longest && t->longest_represented > 1 && out->longest_group > 0 && !options->change)
+		result = end_with_longest(gpu, launch, options, t, out, err);
+	else if (fabs((by_longest ? t->longest_represented : times) - 1) > own_guesses)
+		stretch_time(out, by_longest ? t->longest_represented : times);
 	out->lane_efficiency = t->lane_efficiency;
 	out->accessing = t->accessing;
 	out->drawn = t->drawn;

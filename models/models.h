@@ -81,6 +81,7 @@ struct estimate {
 	double by[CYCLE_KIND_COUNT]; /* where the cycles go; add up to cycles */
 	double unit_cycles[RESOURCE_COUNT]; /* that the busiest SM's units of a kind are busy for, all of them; 0: idle, or not known */
 	double register_bank_conflicts;
+	double longest_group; /* cycles from its begin to its end; 0: not known */
 	double simulated_fraction; /* of the warps' instructions; SMs, groups and launches that do as others did are not */
 	uint32_t iterations;       /* of the fixed point */
 	struct fixed_point fixed_point; /* how it was reached; of a model that does not iterate, its time alone */

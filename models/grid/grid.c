@@ -8,8 +8,10 @@
  */
 #include "models/grid/grid.h"
 
+
 #include "models/grid/dispatch.h"
 #include "models/grid/rates.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <math.h>
@@ -166,6 +168,7 @@ void ov_add_up(const struct ov_sm *sm, uint32_t stands_for, struct ov_outcome *o
 	double jumped = sm->instructions ? ov_done(sm) / (double)sm->instructions : 1;
 	out->instructions += (sm->instructions + (uint64_t)(sm->jumped_instructions + 0.5)) * stands_for;
 	out->conflicts += (uint64_t)((double)sm->conflicts * jumped + 0.5) * stands_for;
+	out->longest_group = max_u64(out->longest_group, sm->longest_group);
 	out->stepped_cycles = sm->started && sm->now + 1 > out->stepped_cycles ? sm->now + 1 : out->stepped_cycles;
 	if (!sm->started || ov_time(sm) + 1 <= out->cycles)
 		return;

@@ -104,6 +104,7 @@ static void fill_timing(const struct ov_work *work, const struct ov_plan *plan, 
 		out->cycles = o->hottest_atomics * scale;
 	}
 	double atomic_share = out->cycles > 0 ? o->hottest_atomics * scale / out->cycles : NAN;
+	out->longest_group = (double)o->longest_group;
 	out->warp_instructions = (uint64_t)(work->instructions + 0.5);
 	out->simulated_fraction = work->instructions > 0 ? (double)o->stepped / work->instructions : 1;
 	out->spread = ov_spread(work, plan, o, out->cycles, balance_doubt(balance, plan, share));

@@ -9,6 +9,7 @@ struct warp_timing {
 	double cycles;               /* of the launch, without launch overhead */
 	double by[CYCLE_KIND_COUNT]; /* add up to cycles */
 	uint64_t warp_instructions;  /* of the launch, extrapolated if need be */
+	double longest_group;        /* cycles, of the groups that were simulated */
 	double simulated_fraction;   /* of the warp instructions; SMs that do the same are simulated once */
 	double spread;               /* by which cycles may be wrong, relative (ov_spread) */
 	double bank_conflicts;

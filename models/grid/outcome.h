@@ -9,6 +9,7 @@ struct ov_outcome {
 	uint64_t stepped;              /* instructions, where an SM stands for others once; without those that were jumped over */
 	uint64_t stepped_cycles;       /* likewise */
 	uint64_t by[CYCLE_KIND_COUNT]; /* of the SM that ends last */
+	uint64_t longest_group;        /* cycles */
 	struct memory_statistics memory;
 	double stopped; /* instructions that were done when the simulation ended before the launch did; 0: it did not */
 	double left_cycles, left_instructions; /* of the groups that ran then (rest.h) */

@@ -123,6 +123,7 @@ static void retire_warp(struct ov_sm *sm, uint32_t slot)
 	if (--g->live == 0) {
 		sm->live_groups--;
 		g->ended = ov_time(sm);
+		sm->longest_group = max_u64(sm->longest_group, g->ended - g->began);
 	}
 }
 

@@ -11,6 +11,7 @@
 
 #include "models/util/hash.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,12 @@ static double load_cycles(const struct gpu *gpu, const struct seen_lines *r, uin
 {
 	double share = r->executions[instruction] ? (double)r->misses[instruction] / r->executions[instruction] : 1;
 	return gpu->l1_latency + (gpu->l2_latency - gpu->l1_latency) * share;
+}
+
+double longest_goes_on(const struct longest_warp *w)
+{
+	double done = w->begins_at_once && w->group > 0 ? fmax(1, w->launch / w->group) : 1;
+	return fmax(0, w->times - done) * w->alone;
 }
 
 double *cycles_alone(const struct gpu *gpu, const struct kernel_code *code, const struct trace_store *s, bool requests)

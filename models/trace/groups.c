@@ -308,9 +308,11 @@ double share_represented(const struct group_stand_in *list, uint64_t count)
 
 /*
  * One warp may take several times as long as most, and longer than schedulers issue for all others. The launch ends with that warp, and how
- * much all did together says nothing of its time. How long it takes over the longest of those that stand for groups; 0: it is not so.
+ * much all did together says nothing of its time. How long it takes over the longest of those that stand for groups, whose group is given
+ * back; 0: it is not so.
  */
-double longest_represented(const struct gpu *gpu, const struct launch_warps *w, const struct group_stand_in *list, uint64_t count)
+double longest_represented(const struct gpu *gpu, const struct launch_warps *w, const struct group_stand_in *list, uint64_t count,
+                           uint64_t *group)
 {
 	static const double few = 4; /* times as long as the mean: as few_are_longer of families */
 	double issued = 0, cycles = 0, longest = 0, represented = 0, schedulers = (double)gpu->sm_count * gpu->schedulers_per_sm;
@@ -318,8 +320,11 @@ double longest_represented(const struct gpu *gpu, const struct launch_warps *w, 
 		issued += list[g].work;
 		cycles += list[g].cycles;
 		longest = fmax(longest, list[g].longest);
-		if (list[g].of_traced > 0)
-			represented = fmax(represented, list[g].longest_traced * (1 + list[g].added / list[g].of_traced));
+		double own = list[g].of_traced > 0 ? list[g].longest_traced * (1 + list[g].added / list[g].of_traced) : 0;
+		if (own > represented) {
+			represented = own;
+			*group = g;
+		}
 	}
 	bool ends_with_it = longest * (double)(count * w->warps_per_group) > few * cycles &&
 	                    longest * schedulers > issued * (double)w->groups / (double)count;

@@ -224,7 +224,8 @@ int trace_groups(const struct kernel_code *code, const struct group_sample *samp
 
 /* See struct trace_warps. */
 double share_represented(const struct group_stand_in *list, uint64_t count);
-double longest_represented(const struct gpu *gpu, const struct launch_warps *w, const struct group_stand_in *list, uint64_t count);
+double longest_represented(const struct gpu *gpu, const struct launch_warps *w, const struct group_stand_in *list, uint64_t count,
+                           uint64_t *group);
 /* blocks: executions by as many work-items as were traced, in sum: of these, or where not all of them have counters, of all groups'. Returns 0 or -ENOMEM. */
 int count_traced_blocks(const struct kernel_code *code, const struct lane_counts *lanes, const struct group_sample *sample,
                         const struct traced_ids *traced, double *blocks);

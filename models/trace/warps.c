@@ -660,7 +660,7 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 	bool own = used >= count && !m->shape->other;
 	if (!result) {
 		m->out->represented = own ? 1 : share_represented(stand_ins, count);
-		m->out->longest_represented = own ? 0 : longest_represented(m->gpu, w, stand_ins, count);
+		m->out->longest_represented = own ? 0 : longest_represented(m->gpu, w, stand_ins, count, &m->out->longest_group);
 	}
 	w->pattern_groups = count;
 	w->stand_in = stand_in_error(m, used);

@@ -40,9 +40,10 @@ struct trace_warps {
 	bool complete;             /* all groups were traced, in this launch, and nothing of them is left out */
 	bool cut;                  /* paths of traced groups end early; their groups did more */
 	double represented;        /* warps' instructions of all groups over those that the warps stand for, by counters; 0: not known */
-	/* Where the launch ends with its longest warp: what that one did over the longest of those that stand for groups. 0: not known, or time is
-	 * what all warps take together. */
+	/* Where the launch ends with its longest warp: what that one did over the longest of those that stand for groups, and the group of the
+	 * pattern that has the latter. 0: not known, or time is what all warps take together. */
 	double longest_represented;
+	uint64_t longest_group;
 	struct needed_groups needed;
 	/* Of computed warps: */
 	double fraction;           /* of the blocks of the ways of lanes that are kept: 1 unless they were cut */
@@ -64,6 +65,16 @@ int computed_warps(const struct gpu *gpu, const struct kernel_code *code, const 
 bool code_is_traced_whole(const struct kernel_code *code);
 size_t trace_warps_bytes(const struct trace_warps *t); /* of memory, nearly */
 void trace_warps_free(struct trace_warps *t);
+
+/*
+ * A launch ends with a warp that is `times` as long as the one that stands for it. While all groups run, it does so much of that as the longest group
+ * does in the launch; then it goes on alone. Cycles: of the launch, of the longest group in it, and of the group that stands for it if it is alone.
+ */
+struct longest_warp {
+	double times, launch, group, alone;
+	bool begins_at_once; /* all groups do; else it is taken to begin so late that it is done once when the others end */
+};
+double longest_goes_on(const struct longest_warp *w); /* cycles after the end of the launch */
 
 /* Branches of one line of the source after which lanes of a warp went different ways. */
 struct line_divergence {

@@ -28,6 +28,7 @@ struct ov_sm {
 	uint32_t live_groups, peak_groups, issued;
 	uint32_t coming_groups; /* of the live ones: those that have a place, and have not started */
 	uint64_t group_start;   /* of the last that did, or will */
+	uint64_t longest_group; /* cycles, of those that have ended */
 	uint32_t line_miss; /* cycles; 0: lines of instructions are always there */
 	bool moved, recheck, no_more, started;
 	bool last_groups; /* no group of the launch waits for a place, on any SM */

@@ -34,7 +34,7 @@ struct ov_warp {
 
 struct ov_group {
 	uint32_t live, unfinished, arrived; /* warps */
-	uint64_t id, ended; /* ended: when its last warp did; 0: not yet */
+	uint64_t id, began, ended; /* ended: when its last warp did; 0: not yet */
 	int64_t moved[3]; /* groups, from the one of the pattern */
 	bool moves;
 };

@@ -499,6 +499,20 @@ static void a_launch_ends_with_its_longest_warp(void)
 	finish();
 }
 
+/* The launch takes 1000 cycles, its longest group 500: a warp that begins at once has done twice what stands for it, of five times. */
+static void the_longest_warp_goes_on_alone(void)
+{
+	struct longest_warp w = {.times = 5, .launch = 1000, .group = 500, .alone = 400, .begins_at_once = true};
+	CU_ASSERT_DOUBLE_EQUAL(longest_goes_on(&w), (5 - 2) * 400, 1e-9);
+	w.begins_at_once = false;
+	CU_ASSERT_DOUBLE_EQUAL(longest_goes_on(&w), (5 - 1) * 400, 1e-9);
+	w.times = 1.5;
+	w.begins_at_once = true;
+	CU_ASSERT_EQUAL(longest_goes_on(&w), 0);
+	w.group = 0;
+	CU_ASSERT_DOUBLE_EQUAL(longest_goes_on(&w), 0.5 * 400, 1e-9);
+}
+
 static void gather_lane_trips(void *ctx, uint64_t group, uint32_t item, uint32_t *row)
 {
 	row[0] = ((uint32_t(*)[LANES])ctx)[group][item];
@@ -770,6 +784,7 @@ void add_trace_warps_tests(void)
 	TEST(equal_warps_share);
 	TEST(groups_that_nobody_stands_for_are_needed);
 	TEST(a_launch_ends_with_its_longest_warp);
+	TEST(the_longest_warp_goes_on_alone);
 	TEST(a_group_is_like_one_whose_warps_do_as_much);
 	TEST(paths_of_cut_traces_are_short);
 	TEST(groups_of_another_launch_did_what_its_trace_says);
