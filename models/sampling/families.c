@@ -297,6 +297,8 @@ static bool are_better(const struct span *s, const struct family_member *m)
 static bool may_be_near(const struct families *f, const struct span *s, const struct family_member *m, const struct family_member *node, double apart)
 {
 	bool same = does_the_same(m, node) || !(hangs_on_few(s, m) || is_rough(f, s));
+	if (node->x.borrowed && !m->x.borrowed && is_early(f, s, m))
+		return false; /* what it does is known, and the node's time is a guess */
 	return m->near > f->limits.near || (!(apart > 0) && same) || are_compared(f, s, m) || are_better(s, m);
 }
 

@@ -429,6 +429,31 @@ static void test_borrowed(void)
 	curve_free(c);
 }
 
+static struct family_features with_long_warp(bool borrowed)
+{
+	struct family_features x = features(1e6);
+	x.longest = 400;
+	x.together = x.warps * 5;
+	x.borrowed = borrowed;
+	return x;
+}
+
+/* Five launches that do the same. Work-items of others stand for the long ones of the first two, which take 20000, the others 10000. The first is
+ * simulated because it is the first. It does not stand for the third, which is simulated, too, and stands for those after it. */
+static void test_own_after_borrowed(void)
+{
+	struct curve *c = curve_new();
+	for (int i = 0; i < 5; i++) {
+		struct family_features x = with_long_warp(i < 2);
+		enter(c, &x, i < 2 ? 20000 : 10000);
+	}
+	curve_end(c);
+	CU_ASSERT_EQUAL(c->simulated, 2);
+	for (int i = 0; i < 5; i++)
+		CU_ASSERT_EQUAL(c->given[i], i < 2 ? 20000 : 10000);
+	curve_free(c);
+}
+
 /* Launches that are just as large as the first, and do otherwise, do not take its time if others have differed. */
 static void test_as_large_and_rough(void)
 {
@@ -505,6 +530,7 @@ void add_families_tests(void)
 	CU_add_test(suite, "times that differ by chance", test_chance);
 	CU_add_test(suite, "small launches that hang on few work-items are all simulated", test_few_long_warps);
 	CU_add_test(suite, "launches that others' work-items stand for have the mean of those that were simulated as they were", test_borrowed);
+	CU_add_test(suite, "a launch that others stand for does not stand for one that is simulated as it was", test_own_after_borrowed);
 	CU_add_test(suite, "launches as large that do otherwise are simulated where some differed", test_as_large_and_rough);
 	CU_add_test(suite, "launches as large, and about as large", test_same_and_near);
 	CU_add_test(suite, "grids that are rounded up", test_rounded_grids);
