@@ -82,6 +82,8 @@ static enum gpu_unit_choice unit_override(const struct gpu *gpu, const struct co
 		return gpu->int_mad_unit;
 	case CODE_int_div:
 		return i->flags & CODE_REM ? gpu->int_rem_unit : GPU_ON_auto;
+	case CODE_shuffle:
+		return gpu->shuffle_unit;
 	default:
 		return GPU_ON_auto;
 	}
@@ -125,6 +127,8 @@ static enum pipeline_resource class_unit(const struct gpu *gpu, const struct cod
 		return gpu->fp64_units ? RESOURCE_fp64 : RESOURCE_sfu;
 	case GPU_ON_sfu:
 		return RESOURCE_sfu;
+	case GPU_ON_ldst:
+		return RESOURCE_ldst;
 	default:
 		return RESOURCE_fp32;
 	}

@@ -29,7 +29,7 @@ enum gpu_scheduler_policy { GPU_SCHEDULER_POLICIES(GPU_POLICY) GPU_SCHEDULER_POL
 #undef GPU_POLICY
 
 /* The kinds of units that a description may move an instruction class to; auto: those that the class's name says. */
-#define GPU_UNIT_CHOICES(X) X(auto) X(fp32) X(int) X(fp64) X(sfu)
+#define GPU_UNIT_CHOICES(X) X(auto) X(fp32) X(int) X(fp64) X(sfu) X(ldst)
 
 #define GPU_UNIT(word) GPU_ON_##word,
 enum gpu_unit_choice { GPU_UNIT_CHOICES(GPU_UNIT) GPU_UNIT_CHOICE_COUNT };
@@ -305,6 +305,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(UNIT, int_mul_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of int_mul")               \
 	X(UNIT, int_mad_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of int_mad")               \
 	X(UNIT, int_rem_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of remainders")            \
+	X(UNIT, shuffle_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of shuffles; ldst: those of loads, of which an SM has few")  \
 	GPU_PIPELINE(X)                                                                                                \
 	/* memory */                                                                                                   \
 	X(COUNT, shared_banks, "banks", 1, 1024, GPU_REQUIRED, "shared-memory banks of 4 bytes")                       \

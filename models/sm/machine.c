@@ -122,7 +122,7 @@ static void find_registers(const struct ov_machine *m, struct ov_op *op)
 		op->sets |= i < op->writes ? 1ULL << operands[i] % 64 : 0;
 	}
 	op->target = op->writes ? operands[0] : (uint16_t)(m->register_count - 1);
-	op->marks = op->kind == OV_LDST ? OV_LOADING : OV_PENDING;
+	op->marks = op->latency_rule == OV_NOT_MEMORY ? OV_PENDING : OV_LOADING;
 }
 
 static int make_blocks(struct ov_machine *m)
@@ -158,7 +158,7 @@ static int make_ops(struct ov_machine *m)
 			m->lines[i] = (i + m->launch->code_offset % line) / line;
 		find_banks(m, &m->ops[i]);
 		find_registers(m, &m->ops[i]);
-		while (m->ops[i].kind != OV_LDST && m->bus_places <= m->ops[i].latency)
+		while (m->ops[i].latency_rule == OV_NOT_MEMORY && m->bus_places <= m->ops[i].latency)
 			m->bus_places *= 2;
 		m->max_reads = max_u32(code->code[i].reads, m->max_reads);
 	}

@@ -121,7 +121,7 @@ static struct ov_lane *oldest_lane(struct ov_sm *sm, uint32_t kind, uint32_t uni
 
 static inline bool start_any(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f, uint32_t kind)
 {
-	if (kind != OV_LDST)
+	if (kind != OV_LDST || sm->ops[f->op].latency_rule == OV_NOT_MEMORY)
 		return start_instruction(sm, u, f);
 	if (ov_has_memory(sm) && ov_memory_full(sm))
 		return false;

@@ -72,6 +72,7 @@ static void test_classes_on_a_gpu_with_all_units(void)
 {
 	struct gpu gpu = test_gpu("v100", NULL);
 	const struct expected_cost expected[] = {
+		{CODE_shuffle, 0, RESOURCE_ldst, gpu.shuffle_latency, 1, gpu.shuffle_latency},
 		{CODE_int_mad, 0, RESOURCE_fp32, gpu.int_mad_latency, gpu.int_mad_initiation, gpu.int_mad_latency},
 		{CODE_int_div, CODE_REM, RESOURCE_sfu, gpu.int_div_latency, gpu.int_div_initiation, gpu.int_div_latency},
 		{CODE_fp32_fma, 0, RESOURCE_fp32, gpu.fp32_fma_latency, gpu.fp32_fma_initiation, gpu.fp32_fma_latency},

@@ -105,7 +105,7 @@ static void test_bad_values(void)
 		{"math_library = libc", X ":4: math_library = libc: must be vendor or libclc (did you mean 'libclc'?)"},
 		{"scheduler_policy = gtoo",
 		 X ":4: scheduler_policy = gtoo: must be lrr, gto, two_level or oldest (did you mean 'gto'?)"},
-		{"fp32_fma_unit = fpu", X ":4: fp32_fma_unit = fpu: must be auto, fp32, int, fp64 or sfu"},
+		{"fp32_fma_unit = fpu", X ":4: fp32_fma_unit = fpu: must be auto, fp32, int, fp64, sfu or ldst"},
 		{"sm_count = 15\nsm_count = 15", X ":5: sm_count is already set in line 4"},
 		{"arch = gfx900", X ":4: arch = gfx900: must be sm_ and digits"},
 		{"arch = sm_20x", X ":4: arch = sm_20x: must be sm_ and digits"},

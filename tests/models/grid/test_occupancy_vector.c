@@ -79,6 +79,20 @@ static void test_branches_wait(void)
 	scene_check(&s, alike, GS_ARRAY_LEN(alike));
 }
 
+/* Whichever units do a shuffle, what needs its result issues 32 cycles later. */
+static void test_shuffles_have_units_of_loads(void)
+{
+	static struct scene s;
+	const struct issue expected[] = {{2, 0, 0}, {34, 0, 1}};
+	for (int ldst = 0; ldst < 2; ldst++) {
+		scene_start(&s, "gtx480", ldst ? IDEAL ",shuffle_unit=ldst" : IDEAL);
+		build(&s.code, CODE_shuffle, "1 <- 2");
+		build(&s.code, CODE_int, "3 <- 1");
+		scene_run(&s);
+		scene_check(&s, expected, GS_ARRAY_LEN(expected));
+	}
+}
+
 /* A way of a table of jumps takes the unit for 4 cycles, and its warp waits for 5: the second warp's is found when the first's is. */
 static void test_tables_wait_for_their_unit(void)
 {
@@ -642,6 +656,7 @@ void add_occupancy_vector_tests(void)
 	CU_add_test(s, "four warps on an SM, cycle by cycle, as in GATSim's Fig. 3", test_walk_through);
 	CU_add_test(s, "two warps fill each other's gaps", test_two_warps);
 	CU_add_test(s, "branches wait", test_branches_wait);
+	CU_add_test(s, "shuffles have units of loads", test_shuffles_have_units_of_loads);
 	CU_add_test(s, "tables of jumps wait for their unit", test_tables_wait_for_their_unit);
 	CU_add_test(s, "an ideal pipeline is Algorithm 1", test_equals_algorithm_1);
 	CU_add_test(s, "empty kernels take what the simulator says", test_empty_kernels);
