@@ -7,12 +7,26 @@
  */
 #include "models/family.h"
 
+#include "models/accesses/image.h"
 #include "models/util/hash.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What reads of images take, whatever their sizes. */
+static uint64_t images_kind(const struct launch_profile *launch, uint64_t hash)
+{
+	struct image_shape s;
+	for (uint32_t i = 0; i < launch->argument_count && launch->argument_bytes; i++) {
+		if (!image_shape_of(launch->argument_bytes[i], &s))
+			continue;
+		uint64_t words[] = {i, s.texel_bytes, s.sampler, s.by_rows};
+		hash = hash_bytes(words, sizeof words, hash);
+	}
+	return hash;
+}
 
 /* What must be equal in a family. Launches that fall apart into other accesses, because they begin elsewhere in a line, take other times
  * though they are as large. Where all addresses are known, or the launch is traced, sectors says as much. */
@@ -21,7 +35,7 @@ static uint64_t family_kind(const struct launch_profile *launch, bool traced)
 	bool known = launch_addresses_known(launch);
 	uint64_t words[] = {launch->local[0], launch->local[1], launch->local[2], launch->local_bytes, known ? 2 : traced, launch->code_before,
 	                    launch->parameters_before};
-	uint64_t hash = hash_bytes(words, sizeof words, 0);
+	uint64_t hash = images_kind(launch, hash_bytes(words, sizeof words, 0));
 	hash = hash_bytes(launch->memory_before.cold, sizeof launch->memory_before.cold, hash);
 	hash = hash_bytes(&launch->memory_before.dirty, sizeof launch->memory_before.dirty, hash);
 	hash = hash_bytes(&launch->memory_before.others_dirty, sizeof launch->memory_before.others_dirty, hash);

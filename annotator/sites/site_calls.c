@@ -194,7 +194,7 @@ static unsigned image_argument(const struct site_call *c, CXCursor image)
 	CXCursor parameter = clang_getCursorReferenced(image), function = clang_getCursorSemanticParent(parameter);
 	if (clang_getCursorKind(parameter) != CXCursor_ParmDecl || !c->pass->function->kernel)
 		return 0;
-	for (int i = 0; i < clang_Cursor_getNumArguments(function); i++)
+	for (int i = 0; i < clang_Cursor_getNumArguments(function) && i + 1 < TRACE_IMAGE_PLAIN; i++)
 		if (clang_equalCursors(clang_Cursor_getArgument(function, (unsigned)i), parameter))
 			return (unsigned)i + 1;
 	return 0;

@@ -115,14 +115,24 @@ uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, cons
 	return max_u32(tag_cycles(gpu, addresses, lanes, parts), fullest_bank(gpu->l1_banks, addresses, lanes, (kind->bytes + 3) / 4));
 }
 
-/* Lanes go in fours: on an H200 a warp's read of float4 that hits L1 takes 8.1 cycles (tests/reference/h200-truth/micro.csv, texture_again). Between
- * texels of float4 it takes four times as long: nine such reads of each of 4096 x 4096 pixels take 716 us, and one read of each, which waits for DRAM, 138
- * (texture_32x8), so that a read takes 32 cycles. Filters of texels up to 8 bytes were not measured. */
-uint32_t texture_cycles(const struct gpu *gpu, uint32_t lanes, uint32_t texel_bytes, bool filtered)
+/*
+ * Lanes go in fours, in as many passes as these need. A pass reads 128 bytes for the four, which is 8 bytes of each of the texels that a filter weighs, and
+ * gives each of them 8 bytes of a texel. On an H200 a warp's read of a texel of 16 bytes that hits L1 takes (tests/reference/h200-truth/micro.csv, in cycles)
+ *
+ *                 one channel of four    all four
+ *   one texel              8.1             14.4 to 15.1      1 and 2 passes
+ *   a filter              16.1             33.2 to 34.2      2 and 4 passes
+ *
+ * One channel: texture_again, whose machine code asks for x alone. All four: what the last eight of nine reads add (texture_32x8 and texture_16x16, 1024 x
+ * 1024; of filters, 4096 x 4096 as well). Filters take as long where all the weight is on one texel: texture_again reads there. Filters of texels up to
+ * 8 bytes were not measured; test benches of graphics cards find those of four halves as fast as those of four bytes.
+ */
+uint32_t texture_cycles(const struct gpu *gpu, uint32_t lanes, uint32_t texel_bytes, uint32_t asked_bytes, bool filtered)
 {
-	enum { FILTERED_BYTES = 8 };
-	uint32_t cycles = (lanes + gpu->texels_per_cycle - 1) / gpu->texels_per_cycle;
-	return max_u32(cycles, 1) * (filtered && texel_bytes > FILTERED_BYTES ? 4 : 1);
+	enum { PASS_BYTES = 8 };
+	uint32_t cycles = (lanes + gpu->texels_per_cycle - 1) / gpu->texels_per_cycle, given = min_u32(texel_bytes, asked_bytes);
+	uint32_t reads = filtered ? (texel_bytes + PASS_BYTES - 1) / PASS_BYTES : 1, passes = (given + PASS_BYTES - 1) / PASS_BYTES;
+	return max_u32(cycles, 1) * max_u32(reads, 1) * max_u32(passes, 1);
 }
 
 uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes)
@@ -249,7 +259,7 @@ static uint32_t accesses_of(const struct gpu *gpu, const struct kernel_code *cod
 	if (in->space == SPACE_param)
 		return 1;
 	if (in->class == CODE_texture)
-		return texture_cycles(gpu, w->lanes, in->bytes, false);
+		return texture_cycles(gpu, w->lanes, 0, in->bytes, false);
 	return gpu_accesses(gpu, &kind, addresses, w->lanes);
 }
 

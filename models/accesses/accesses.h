@@ -20,8 +20,9 @@ uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, con
 /* The same of an access that coalesce has made so many parts of. Not for shared memory. */
 uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes, uint32_t parts);
 
-/* The same of a read of an image by so many lanes, of texels of so many bytes; filtered: between texels. */
-uint32_t texture_cycles(const struct gpu *gpu, uint32_t lanes, uint32_t texel_bytes, bool filtered);
+/* The same of a read of an image by so many lanes: of texels of so many bytes (0: not known), of which a lane gets at most those that it asks for; filtered:
+ * by a sampler that weighs neighbours. */
+uint32_t texture_cycles(const struct gpu *gpu, uint32_t lanes, uint32_t texel_bytes, uint32_t asked_bytes, bool filtered);
 
 /* What addresses are computed from: a launch's shape and the values of the kernel's arguments. */
 struct launch_arguments {

@@ -15,28 +15,45 @@
 #include <stdlib.h>
 
 enum { WIDTH_BITS = 28, HEIGHT_BITS = 16, DEPTH_BITS = 12, TEXEL_BITS = 5 };
+/* The five bits for texels: 1 to 16 are bytes. Then come the powers of two from 1 to 16 with one sampler, and with the other. */
+enum { MOST_TEXEL = 16, TEXEL_POWERS = 5 };
 enum { GOB_WIDTH = 64, GOB_HEIGHT = 8, GOB_BYTES = GOB_WIDTH * GOB_HEIGHT };
 
 #define IS_IMAGE (UINT64_C(1) << 63)
 #define IS_BY_ROWS (UINT64_C(1) << 62)
 #define IS_WRITTEN (UINT64_C(1) << 61)
 
+/* 0: there is none. */
+static uint64_t texel_code(const struct image_shape *s)
+{
+	if (!s->texel_bytes || s->texel_bytes > MOST_TEXEL || s->sampler == IMAGE_SAMPLER_OF_SITE)
+		return s->texel_bytes > MOST_TEXEL ? 0 : s->texel_bytes;
+	uint32_t power = (uint32_t)__builtin_ctz(s->texel_bytes);
+	return s->texel_bytes & (s->texel_bytes - 1) ? 0 : MOST_TEXEL + 1 + (s->sampler == IMAGE_LINEAR ? TEXEL_POWERS : 0) + power;
+}
+
 uint64_t image_shape_pack(const struct image_shape *s)
 {
-	uint64_t depth = min_u64(s->depth, (1u << DEPTH_BITS) - 1);
-	if (!s->width || !s->height || !s->texel_bytes || s->width >> WIDTH_BITS || s->height >> HEIGHT_BITS || s->texel_bytes >> TEXEL_BITS)
+	uint64_t depth = min_u64(s->depth, (1u << DEPTH_BITS) - 1), texel = texel_code(s);
+	if (!s->width || !s->height || !texel || s->width >> WIDTH_BITS || s->height >> HEIGHT_BITS)
 		return 0;
 	return IS_IMAGE | (s->by_rows ? IS_BY_ROWS : 0) | (s->written ? IS_WRITTEN : 0) |
-	       (((uint64_t)s->texel_bytes << DEPTH_BITS | depth) << HEIGHT_BITS | s->height) << WIDTH_BITS | s->width;
+	       ((texel << DEPTH_BITS | depth) << HEIGHT_BITS | s->height) << WIDTH_BITS | s->width;
+}
+
+static void read_texel(uint32_t code, struct image_shape *out)
+{
+	uint32_t power = code - MOST_TEXEL - 1;
+	out->texel_bytes = code <= MOST_TEXEL ? code : power < 2 * TEXEL_POWERS ? 1u << power % TEXEL_POWERS : 0;
+	out->sampler = code <= MOST_TEXEL ? IMAGE_SAMPLER_OF_SITE : power < TEXEL_POWERS ? IMAGE_NEAREST : IMAGE_LINEAR;
 }
 
 bool image_shape_of(uint64_t argument_bytes, struct image_shape *out)
 {
 	uint64_t rest = argument_bytes >> WIDTH_BITS;
 	*out = (struct image_shape){.width = argument_bytes & ((1u << WIDTH_BITS) - 1), .height = rest & ((1u << HEIGHT_BITS) - 1),
-	                            .depth = rest >> HEIGHT_BITS & ((1u << DEPTH_BITS) - 1),
-	                            .texel_bytes = (uint32_t)(rest >> (HEIGHT_BITS + DEPTH_BITS)) & ((1u << TEXEL_BITS) - 1),
-	                            .by_rows = argument_bytes & IS_BY_ROWS, .written = argument_bytes & IS_WRITTEN};
+	                            .depth = rest >> HEIGHT_BITS & ((1u << DEPTH_BITS) - 1), .by_rows = argument_bytes & IS_BY_ROWS, .written = argument_bytes & IS_WRITTEN};
+	read_texel((uint32_t)(rest >> (HEIGHT_BITS + DEPTH_BITS)) & ((1u << TEXEL_BITS) - 1), out);
 	return argument_bytes & IS_IMAGE && out->width && out->height && out->texel_bytes;
 }
 

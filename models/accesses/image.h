@@ -10,9 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Who says whether a read weighs neighbours: the place of the program, whose sampler it has (OpenCL); or the texture has a sampler of its own (CUDA). */
+enum image_sampler { IMAGE_SAMPLER_OF_SITE, IMAGE_NEAREST, IMAGE_LINEAR };
+
 struct image_shape {
 	uint64_t width, height, depth; /* texels; layers of an array are its depth; height 1 for images of one dimension */
-	uint32_t texel_bytes;
+	uint32_t texel_bytes;          /* up to 16; with a sampler of its own, a power of two */
+	enum image_sampler sampler;
 	bool written;                  /* the kernel may write it */
 	bool by_rows;                  /* it is a buffer's memory, row after row; else in blocks */
 };

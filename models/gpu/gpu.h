@@ -335,7 +335,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, l1_latency, "cycles", 0, 100000, GPU_REQUIRED, "load that hits L1")                                    \
 	X(FLAG, l1_caches_global, "", 0, 1, GPU_REQUIRED, "L1 keeps global memory, not only local memory")             \
 	X(REAL, texture_latency, "cycles", 0, 100000, GPU_DEFAULT("0"), "read of an image that hits L1; 0: l1_latency")   \
-	X(COUNT, texels_per_cycle, "texels", 1, 128, GPU_DEFAULT("4"), "of an image that an SM reads; a quarter of it of more than 8 bytes, between texels") \
+	X(COUNT, texels_per_cycle, "texels", 1, 128, GPU_DEFAULT("4"), "of an image that an SM reads, of up to 8 bytes") \
 	X(BYTES, l2_bytes, "bytes", 0, 1LL << 34, GPU_REQUIRED, "L2 cache of the GPU")                                 \
 	X(COUNT, l2_slices, "slices", 1, 1024, GPU_REQUIRED, "L2 slices that work in parallel")                        \
 	X(COUNT, l2_partitions, "partitions", 1, 64, GPU_DEFAULT("1"), "that keep lines for their own SMs, so that shared ones are in each") \

@@ -523,7 +523,7 @@ static void take_neighbours(struct stream_cursor *c, const struct access *list, 
 		c->taken++;
 }
 
-bool traced_lane_address(struct traced_lane *l, uint32_t instruction, uint64_t *address, uint32_t *bulk)
+bool traced_lane_address(struct traced_lane *l, uint32_t instruction, uint64_t *address, uint32_t *bytes)
 {
 	const struct trace_reader *r = l->reader;
 	const struct code_instruction *in = &r->code->code[instruction];
@@ -548,7 +548,7 @@ bool traced_lane_address(struct traced_lane *l, uint32_t instruction, uint64_t *
 	c->taken = take + 1;
 	c->step = l->at;
 	*address = list[take].address + in->site_offset;
-	*bulk = site->kind == TRACE_bulk ? list[take].bytes : 0;
+	*bytes = site->kind == TRACE_bulk || site->space == SPACE_texture ? list[take].bytes : 0;
 	if (site->kind == TRACE_copy_in || site->kind == TRACE_copy_out) /* the group's copy, of which each takes its element */
 		*address += (uint64_t)l->item * in->bytes;
 	if (in->elements > 1 && in->bytes > site->bytes) { /* aligned to all of it, as vector accesses are */

@@ -50,9 +50,9 @@ const struct way_gap *traced_lane_gaps(const struct traced_lane *l, size_t *coun
 
 /* The lane executes its next step, which is in this block of the target. */
 void traced_lane_step(struct traced_lane *l);
-/* Where an instruction of the step goes; false where the trace does not have it. Each is asked once per step, in order. *bulk: the bytes that
- * a bulk copy moves, 0 of others. */
-bool traced_lane_address(struct traced_lane *l, uint32_t instruction, uint64_t *address, uint32_t *bulk);
+/* Where an instruction of the step goes; false where the trace does not have it. Each is asked once per step, in order. *bytes: where
+ * the trace says them and the code does not, those of a bulk copy or of a texel; else 0. */
+bool traced_lane_address(struct traced_lane *l, uint32_t instruction, uint64_t *address, uint32_t *bytes);
 /* The block that follows the step, or -1 at the end. */
 int32_t traced_lane_next(const struct traced_lane *l);
 

@@ -427,6 +427,15 @@ static uint64_t likely_image(const struct trace_layout *l, bool written)
 	return 0;
 }
 
+/* A texture over linear memory. */
+static void place_plain_texel(const struct group *g, struct trace_event *e, uint32_t *last)
+{
+	enum { POWERS = 5 };
+	uint64_t at = e->address >> TRACE_IMAGE_BITS;
+	e->address = in_bases(g, at & ((UINT64_C(1) << TRACE_PLAIN_BITS) - 1), false, last);
+	e->bytes = 1u << (at >> TRACE_PLAIN_BITS) % POWERS;
+}
+
 /* The device has recorded a texel, counted row after row. */
 static void place_texel(const struct trace_layout *l, bool written, struct trace_event *e)
 {
@@ -475,7 +484,10 @@ static void make_canonical(struct trace_decoder *r)
 			                                      : in_bases(&r->group, e->address, false, &last[0]);
 			break;
 		default:
-			place_texel(r->layout, sites[e->what & ~TRACE_ACCESS].kind == TRACE_image_write, e);
+			if ((e->address & TRACE_IMAGE_PLAIN) == TRACE_IMAGE_PLAIN)
+				place_plain_texel(&r->group, e, &last[0]);
+			else
+				place_texel(r->layout, sites[e->what & ~TRACE_ACCESS].kind == TRACE_image_write, e);
 		}
 	}
 }

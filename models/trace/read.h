@@ -17,7 +17,9 @@ enum {
 	TRACE_SLOTS = 16,       /* predictions of a work-item */
 	TRACE_EVENT_BYTES = 32, /* no event is longer */
 	TRACE_TEXEL_BYTES = 4,  /* what an image has the kernel does not know; RGBA8 and one float are both usual */
-	TRACE_IMAGE_BITS = 6,   /* the argument that an image is */
+	TRACE_IMAGE_BITS = 6,   /* the argument that an image is, + 1; 0: not known */
+	TRACE_IMAGE_PLAIN = (1 << TRACE_IMAGE_BITS) - 1, /* none: above it is an address in memory of rows, and from this bit on, the power of two of a texel's bytes */
+	TRACE_PLAIN_BITS = 48,
 	/* Windows of loops. The first begins with the loop and has a size of its own. Others have half of that, and begin where the
 	 * iteration is 4, 16, 64 ... times it: their number grows with the logarithm of the loop's length, which nobody knows before. */
 	TRACE_WINDOWS_APART = 4,

@@ -65,6 +65,7 @@ struct warp_request {
 	uint32_t lanes[REPLAY_MOST_LANES];
 	uint32_t count;
 	bool bulk; /* a copy of rows, by one thread */
+	uint32_t texel_bytes; /* of a fetch from plain memory; 0: not known */
 };
 
 /* The address itself shows what the compiler did not know of it. */
@@ -78,27 +79,29 @@ static enum code_space space_of(const struct trace_maker *m, const struct code_i
 	return address >= 1ull << 40 ? SPACE_global : SPACE_shared;
 }
 
-static bool lane_address(const struct trace_maker *m, uint32_t lane, uint32_t instruction, uint64_t *address, uint32_t *bulk)
+static bool lane_address(const struct trace_maker *m, uint32_t lane, uint32_t instruction, uint64_t *address, uint32_t *bytes)
 {
-	*bulk = 0;
+	*bytes = 0;
 	return m->computed ? computer_address(m->computed->computer, instruction, lane, address)
-	                   : traced_lane_address(m->lanes[lane], instruction, address, bulk);
+	                   : traced_lane_address(m->lanes[lane], instruction, address, bytes);
 }
 
 static void gather_addresses(struct trace_maker *m, uint32_t instruction, uint64_t mask, struct warp_request *r)
 {
 	const struct code_instruction *in = &m->code->code[instruction];
-	uint32_t bulk;
-	r->count = 0;
+	uint32_t bytes;
+	r->count = r->texel_bytes = 0;
 	r->bulk = false;
 	r->kind = (struct access_kind){.space = in->space, .atomic = in->class == CODE_atomic, .store = in->class == CODE_store,
 	                           .bytes = in->bytes};
 	for (uint64_t left = mask; left; left &= left - 1) {
 		uint32_t lane = (uint32_t)__builtin_ctzll(left);
-		if (!lane_address(m, lane, instruction, &r->addresses[r->count], &bulk))
+		if (!lane_address(m, lane, instruction, &r->addresses[r->count], &bytes))
 			continue;
-		if (bulk) {
-			r->kind.bytes = r->bulk ? max_u32(r->kind.bytes, bulk) : bulk;
+		if (bytes && in->space == SPACE_texture) {
+			r->texel_bytes = r->kind.bytes = bytes;
+		} else if (bytes) {
+			r->kind.bytes = r->bulk ? max_u32(r->kind.bytes, bytes) : bytes;
 			r->bulk = true;
 		}
 		r->lanes[r->count++] = lane;
@@ -152,8 +155,11 @@ static bool uses_image(const struct trace_maker *m, const struct code_instructio
 	out->packed = m->computed                              ? computer_argument_bytes(m->computed->computer, argument)
 	              : argument < m->trace->argument_count ? m->trace->argument_bytes[argument]
 	                                                      : 0;
-	out->filtered = !m->computed && in->site >= 0 && m->trace->sites[in->site].kind == TRACE_image_filter;
-	return image_shape_of(out->packed, &out->shape);
+	bool between = !m->computed && in->site >= 0 && m->trace->sites[in->site].kind == TRACE_image_filter;
+	if (!image_shape_of(out->packed, &out->shape))
+		return false;
+	out->filtered = out->shape.sampler == IMAGE_SAMPLER_OF_SITE ? between : out->shape.sampler == IMAGE_LINEAR && (between || m->computed);
+	return true;
 }
 
 /* A filter reads the neighbours, too. */
@@ -175,17 +181,18 @@ static uint32_t coalesce_texels(const struct trace_maker *m, struct warp_request
 }
 
 /* Texels are looked up in fours; what is written, part by part. */
-static uint16_t image_cycles(const struct trace_maker *m, const struct warp_request *r, const struct image_use *use, uint32_t parts)
+static uint16_t image_cycles(const struct trace_maker *m, const struct code_instruction *in, const struct warp_request *r, const struct image_use *use,
+                             uint32_t parts)
 {
-	uint32_t texels = r->kind.store ? 1 : texture_cycles(m->gpu, r->count, use->shape.texel_bytes, use->filtered);
+	uint32_t texels = r->kind.store ? 1 : texture_cycles(m->gpu, r->count, use->shape.texel_bytes, in->bytes, use->filtered);
 	uint32_t lines = r->kind.store ? parts : (parts + m->gpu->l1_tags_per_cycle - 1) / m->gpu->l1_tags_per_cycle;
 	return (uint16_t)(texels > lines ? texels : lines);
 }
 
-/* A fetch of CUDA, of which only the first texel is known. */
-static uint32_t fetch_cycles(const struct gpu *gpu, const struct code_instruction *in, uint32_t lanes)
+/* A fetch from memory of which no shape is known, or that has none. */
+static uint32_t fetch_cycles(const struct gpu *gpu, const struct code_instruction *in, const struct warp_request *r)
 {
-	return in->class == CODE_texture ? texture_cycles(gpu, lanes, in->bytes, false) : 0;
+	return in->class == CODE_texture ? texture_cycles(gpu, r->count, r->texel_bytes, in->bytes, false) : 0;
 }
 
 /* How texels move from group to group: by one in the middle of a group, which no border of the image keeps from moving. */
@@ -234,10 +241,10 @@ static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64
 			shift_finder_add(m->shifts, instruction, m->number, m->warp, &(struct lane_addresses){r.lanes, r.addresses, r.count, r.kind.bytes});
 	}
 	if (texels)
-		return image_cycles(m, &r, &image, count);
+		return image_cycles(m, in, &r, &image, count);
 	if (r.bulk) /* a line after the other */
 		return (uint16_t)count;
-	uint32_t cycles = unit_cycles(m->gpu, &r.kind, r.addresses, r.count, count), texels_take = fetch_cycles(m->gpu, in, r.count);
+	uint32_t cycles = unit_cycles(m->gpu, &r.kind, r.addresses, r.count, count), texels_take = fetch_cycles(m->gpu, in, &r);
 	return (uint16_t)(cycles > texels_take ? cycles : texels_take);
 }
 

@@ -1,6 +1,7 @@
 /* Packs, decodes and identifies the traces of launches. Decoded traces are kept for the launches that come next, which often need the same. */
 #include "runtime/model/trace_decode.h"
 
+#include "models/accesses/image.h"
 #include "models/family.h"
 #include "models/trace/read.h"
 #include "models/trace/sectors.h"
@@ -128,11 +129,15 @@ static struct launch_trace *decode_trace(const struct simulation *sim, const str
 	return out;
 }
 
-/* Of what was done by whom; in which order the device took its chunks does not matter. */
+/* Of what was done by whom, to images of which shape; in which order the device took its chunks does not matter. */
 static void identify_trace(const struct launch_trace *trace, char identity[33])
 {
 	struct gs_buf all = {0};
+	struct image_shape shape;
 	char hex[33];
+	for (size_t i = 0; i < trace->argument_count; i++)
+		if (image_shape_of(trace->argument_bytes[i], &shape))
+			gs_buf_add(&all, &trace->argument_bytes[i], sizeof trace->argument_bytes[i]);
 	for (size_t g = 0; g < trace->group_count; g++) {
 		const struct traced_group *group = &trace->groups[g];
 		gs_buf_add(&all, &group->group, sizeof group->group);

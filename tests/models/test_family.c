@@ -1,6 +1,7 @@
 /* A launch among others of its kernel: its features from counters, and its estimate from those of two others. */
 #include "tests/tests.h"
 
+#include "models/accesses/image.h"
 #include "models/family.h"
 #include "tests/models/code_builder.h"
 
@@ -58,6 +59,22 @@ static void test_features(void)
 	launch_family(&gpu, &launch, 0, &y);
 	CU_ASSERT_NOT_EQUAL(y.kind, x.kind);
 	accesses[3] = 1;
+	struct image_shape shape = {.width = 8, .height = 8, .depth = 1, .texel_bytes = 4, .sampler = IMAGE_NEAREST};
+	uint64_t kinds[3], images[3];
+	images[0] = image_shape_pack(&shape);
+	shape.width = 9; /* it may be larger */
+	images[1] = image_shape_pack(&shape);
+	shape.sampler = IMAGE_LINEAR;
+	images[2] = image_shape_pack(&shape);
+	for (int i = 0; i < 3; i++) {
+		launch.argument_bytes = &images[i];
+		launch.argument_count = 1;
+		launch_family(&gpu, &launch, 0, &y);
+		kinds[i] = y.kind;
+	}
+	CU_ASSERT(kinds[0] == kinds[1] && kinds[1] != kinds[2] && kinds[0] != x.kind);
+	launch.argument_bytes = NULL;
+	launch.argument_count = 0;
 	/* All addresses are known: it does not matter whether it is traced, and the load falls into three accesses. */
 	launch.unknown_accesses = 0;
 	accesses[4] = 3;

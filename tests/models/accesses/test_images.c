@@ -25,6 +25,25 @@ static void shapes_are_kept_in_a_word(void)
 	CU_ASSERT_EQUAL(image_shape_pack(&s), 0);
 }
 
+/* The texel's code is from bit 56 on: 1 to 16 are bytes, then come five powers of two that are read alone, and five that are filtered. */
+static void shapes_have_samplers(void)
+{
+	struct image_shape s = {.width = 4, .height = 2, .depth = 1, .texel_bytes = 16}, out;
+	CU_ASSERT_EQUAL(image_shape_pack(&s) >> 56 & 31, 16);
+	s.sampler = IMAGE_NEAREST;
+	CU_ASSERT_EQUAL(image_shape_pack(&s) >> 56 & 31, 21);
+	s.sampler = IMAGE_LINEAR;
+	CU_ASSERT_EQUAL(image_shape_pack(&s) >> 56 & 31, 26);
+	CU_ASSERT(image_shape_of(image_shape_pack(&s), &out) && out.texel_bytes == 16 && out.sampler == IMAGE_LINEAR);
+	s.texel_bytes = 1;
+	CU_ASSERT(image_shape_of(image_shape_pack(&s), &out) && out.texel_bytes == 1 && out.sampler == IMAGE_LINEAR && out.width == 4 && out.height == 2);
+	s.texel_bytes = 12;
+	CU_ASSERT_EQUAL(image_shape_pack(&s), 0);
+	s.sampler = IMAGE_SAMPLER_OF_SITE;
+	CU_ASSERT(image_shape_of(image_shape_pack(&s), &out) && out.texel_bytes == 12 && out.sampler == IMAGE_SAMPLER_OF_SITE);
+	CU_ASSERT(!image_shape_of(UINT64_C(1) << 63 | UINT64_C(27) << 56 | UINT64_C(1) << 28 | 1, &out));
+}
+
 /* A row of 100 texels of 16 bytes is 25 GOBs; 20 rows are 3 rows of GOBs, 38,400 bytes. */
 static void texels_lie_in_blocks(void)
 {
@@ -100,19 +119,26 @@ static void moves_of_counted_texels_go_on_in_the_next_row(void)
 #undef TEXEL
 }
 
+/* Eight times four lanes, and passes of eight bytes. What lanes are given: 16, 4 or 8 bytes. What a filter reads of each of four texels: 16, 8 or 4. */
 static void reads_take_a_cycle_for_four_texels(void)
 {
 	struct gpu gpu = {.texels_per_cycle = 4};
-	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 16, false), 8);
-	CU_ASSERT_EQUAL(texture_cycles(&gpu, 5, 4, false), 2);
-	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 4, true), 8);
-	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 16, true), 32);
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 16, 16, false), 16);
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 16, 4, false), 8);
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 8, 16, false), 8);
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 5, 4, 16, false), 2);
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 0, 16, false), 8);
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 4, 16, true), 8);
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 8, 16, true), 8);
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 16, 4, true), 16);
+	CU_ASSERT_EQUAL(texture_cycles(&gpu, 32, 16, 16, true), 32);
 }
 
 void add_images_tests(void)
 {
 	CU_pSuite s = CU_add_suite("images", NULL, NULL);
 	CU_add_test(s, "shapes are kept in a word", shapes_are_kept_in_a_word);
+	CU_add_test(s, "shapes have samplers", shapes_have_samplers);
 	CU_add_test(s, "texels lie in blocks", texels_lie_in_blocks);
 	CU_add_test(s, "places lead back to texels", places_lead_back_to_texels);
 	CU_add_test(s, "filters weigh neighbours", filters_weigh_neighbours);

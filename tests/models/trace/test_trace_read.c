@@ -1,6 +1,7 @@
 /* Reading traces: bytes made by hand, and random bytes. */
 #include "tests/tests.h"
 
+#include "models/accesses/image.h"
 #include "models/trace/read.h"
 #include "runtime/format/traces.h"
 
@@ -117,6 +118,38 @@ static void each_space_has_its_own_places(void)
 	check_event(lane(0, 1), 3, TRACE_ACCESS + 4, 4, (1ul << 40) + 12);
 	check_event(lane(0, 1), 4, TRACE_ACCESS + 5, 2, (1ul << 39) + 4);
 	trace_free(t.trace);
+}
+
+/* An access of site 4 without a base, as the first: what it is further than the third texel, which is guessed, in zigzag, times 8, plus 7. */
+static size_t put_texel(uint8_t *to, uint64_t word)
+{
+	uint64_t further = word - (3 * TRACE_TEXEL_BYTES << TRACE_IMAGE_BITS), z = (further << 1) << 3 | 7;
+	size_t n = 0;
+	to[n++] = 19;
+	for (; z > 127; z >>= 7)
+		to[n++] = (uint8_t)(z | 128);
+	to[n++] = (uint8_t)z;
+	return n;
+}
+
+/* Texel 9 of an image with rows of 8 is (1, 1): the second sector's other half, at 32 + 16. A texture without a shape says the address, and its texel. */
+static void texels_are_in_images_or_in_memory(void)
+{
+	const struct image_shape shape = {.width = 8, .height = 8, .depth = 1, .texel_bytes = 16, .sampler = IMAGE_LINEAR};
+	const uint64_t bytes[] = {64, image_shape_pack(&shape)}, plain = (0x1000 + 8) | UINT64_C(2) << TRACE_PLAIN_BITS;
+	const uint64_t recorded[] = {(9 * TRACE_TEXEL_BYTES << TRACE_IMAGE_BITS) + 2, plain << TRACE_IMAGE_BITS | TRACE_IMAGE_PLAIN};
+	const struct trace_event expected[] = {{0, 16, (2ul << 40) + 48}, {0, 4, (1ul << 40) + 8}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(recorded); i++) {
+		uint8_t text[16];
+		start();
+		t.layout.argument_bytes = bytes;
+		CHUNK(1, 0, 0, false, BEGIN);
+		add_chunk(1, 1, 0, false, text, put_texel(text, recorded[i]));
+		read_it();
+		CU_ASSERT_EQUAL(lane(0, 1)->count, 1);
+		check_event(lane(0, 1), 0, TRACE_ACCESS + 4, expected[i].bytes, expected[i].address);
+		trace_free(t.trace);
+	}
 }
 
 static void chunks_are_put_in_order(void)
@@ -281,6 +314,7 @@ void add_trace_read_tests(void)
 #define TEST(name) CU_add_test(suite, #name, name)
 	TEST(blocks_and_strides);
 	TEST(each_space_has_its_own_places);
+	TEST(texels_are_in_images_or_in_memory);
 	TEST(chunks_are_put_in_order);
 	TEST(what_cannot_be_read_is_cut);
 	TEST(memory_is_bounded);

@@ -2,6 +2,7 @@
 #include "tests/tests.h"
 
 #include "tests/models/code_builder.h"
+#include "models/accesses/image.h"
 #include "models/made_warps.h"
 #include "models/trace/internal.h"
 #include "models/trace/warps.h"
@@ -282,6 +283,52 @@ static void fetches_take_units_of_textures(void)
 	CU_ASSERT_EQUAL(made.warps.paths[0].accesses[0], LANES / 4);
 	CU_ASSERT_EQUAL(made.warps.paths[0].requests->first[1], 1); /* one line */
 	finish();
+}
+
+/*
+ * 32 lanes read the first row of an image of 64 x 8 texels of 16 bytes, all four channels, where its own sampler says whether they read between texels. Two
+ * columns of four rows are in a line. A filter reads column 32 and the second row, too, which is in the same sectors.
+ */
+static void textures_say_whether_they_filter(void)
+{
+	static const struct {
+		enum image_sampler sampler;
+		enum trace_site_kind kind;
+		uint32_t cycles, lines;
+	} cases[] = {{IMAGE_NEAREST, TRACE_image_filter, 16, 16}, {IMAGE_LINEAR, TRACE_image_filter, 32, 17}, {IMAGE_LINEAR, TRACE_image_read, 16, 16},
+	             {IMAGE_SAMPLER_OF_SITE, TRACE_image_filter, 32, 17}};
+	for (size_t i = 0; i < GS_ARRAY_LEN(cases); i++) {
+		struct image_shape shape = {.width = 64, .height = 8, .depth = 1, .texel_bytes = 16, .sampler = cases[i].sampler};
+		uint64_t bytes = image_shape_pack(&shape);
+		make_code(P(0) P(1) LOC(5, 8) "ld.global.f32 %f1, [%rd1];\nret;\n");
+		begin_trace(1);
+		trace.argument_bytes = &bytes;
+		trace.argument_count = 1;
+		plain_sites[0].kind = (uint8_t)cases[i].kind;
+		plain_sites[0].space = SPACE_texture;
+		for (uint32_t n = 0; n < traced.code->code_count; n++)
+			if (traced.code->code[n].class == CODE_load) {
+				traced.code->code[n].class = CODE_texture;
+				traced.code->code[n].space = SPACE_texture;
+				traced.code->code[n].bytes = 16;
+			}
+		for (uint32_t l = 0; l < LANES; l++) {
+			add_blocks(0, l, "01");
+			add_access(0, l, 0, (1ull << 40) + image_place(&shape, l));
+		}
+		CU_ASSERT_EQUAL_FATAL(make_warps("v100", 1, true), 0);
+		const struct path_requests *r = made.warps.paths[0].requests;
+		CU_ASSERT_EQUAL(made.warps.paths[0].accesses[0], cases[i].cycles);
+		uint64_t lines = 0;
+		for (uint32_t p = 0; p < r->first[1]; p++) {
+			uint64_t line = (r->parts[p].address - (1ull << 40)) / 512 * 2 + r->parts[p].address / 256 % 2; /* of the upper rows, by columns */
+			CU_ASSERT_EQUAL(r->parts[p].address % 256, 0);
+			CU_ASSERT_EQUAL(r->parts[p].sectors & ~3u, 0);
+			lines |= 1ull << line;
+		}
+		CU_ASSERT_EQUAL(lines, (1ull << cases[i].lines) - 1);
+		finish();
+	}
 }
 
 /* 8 bytes at offset 8 of private memory: words 2 and 3 of 32 work-items, 128 bytes each. */
@@ -776,6 +823,7 @@ void add_trace_warps_tests(void)
 	TEST(vectors_take_the_first_of_their_elements);
 	TEST(tiles_conflict_unless_padded);
 	TEST(fetches_take_units_of_textures);
+	TEST(textures_say_whether_they_filter);
 	TEST(private_memory_is_interleaved);
 	TEST(addresses_move_with_the_group);
 	TEST(groups_take_one_that_is_as_far_into_its_line);

@@ -69,8 +69,8 @@ static void record_access(struct warp_writer *w, uint32_t instruction, uint32_t 
 	for (uint32_t left = mask; left; left &= left - 1) {
 		uint32_t lane = (uint32_t)__builtin_ctz(left);
 		uint64_t address;
-		uint32_t bulk; /* an exported access has a width, which copies of rows have not */
-		if (!traced_lane_address(w->lanes[lane], instruction, &address, &bulk))
+		uint32_t bytes; /* an exported access has a width, which copies of rows have not */
+		if (!traced_lane_address(w->lanes[lane], instruction, &address, &bytes))
 			continue;
 		if (w->moves && in->space != SPACE_shared && in->space != SPACE_local)
 			address = launch_address(w->moves, instruction, address, w->as, w->moved, in->bytes ? in->bytes : 1);
