@@ -42,6 +42,14 @@ int cuda_release(void *address, struct gs_error *err); /* -EINVAL: not the begin
 bool cuda_find_allocation(const void *address, struct cuda_allocation *out); /* the one that contains the address */
 void cuda_memory_info(size_t *free_bytes, size_t *total_bytes);
 
+/* ---- textures ---- */
+
+/* An object of the program is the address of a struct lifted_texture, which is told here when it is whole, and again before it goes. written: it is a surface.
+ * by_rows: of memory that the program has as rows, not of an array. Models need it; kernels do not. */
+struct lifted_texture;
+void cuda_texture_made(const struct lifted_texture *t, bool written, bool by_rows);
+void cuda_texture_gone(uint64_t object);
+
 /* ---- modules ---- */
 
 struct cuda_module;

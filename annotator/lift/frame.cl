@@ -845,7 +845,7 @@ goto STOP_ALL;
 /* What traced text has beside that. */
 //@ lift_frame_tracing
 struct gs_traced {
-	ulong buffer, chunks, group, first_row, first_site, ctaid[3], ntid[3], grid[3], whole, rows, sites, loops, bases, base_count;
+	ulong buffer, chunks, group, first_row, first_site, ctaid[3], ntid[3], grid[3], whole, rows, sites, loops, bases, base_count, images, image_count;
 };
 ulong gs_trace_begin(__private struct gs_traced *t) __asm__(GS_NATIVE "warps_begin");
 void gs_trace_end(ulong trace) __asm__(GS_NATIVE "warps_end");
@@ -855,6 +855,7 @@ void gs_trace_body(ulong trace, uint warp, uint loop, uint row, uint mask) __asm
 void gs_trace_loop_end(ulong trace, uint warp, uint loop, uint row, uint mask) __asm__(GS_NATIVE "warp_loop_end");
 void gs_trace_access(ulong trace, uint warp, uint site, uint class, ulong bytes, uint mask, __private ulong *addresses)
 	__asm__(GS_NATIVE "warp_access");
+ulong gs_trace_texel(ulong trace, ulong object, ulong address) __asm__(GS_NATIVE "warp_texel");
 void gs_trace_bulk(ulong trace, uint warp, uint site, uint mask, __private ulong *addresses) __asm__(GS_NATIVE "warp_bulk");
 static ulong gs_trace_group(__global struct gs_launch *launch, __private struct gs_group *g, ulong at, uint row, uint site)
 {
@@ -881,6 +882,8 @@ static ulong gs_trace_group(__global struct gs_launch *launch, __private struct 
 	t.loops = GS_LOOPS;
 	t.bases = launch->bases;
 	t.base_count = launch->base_count;
+	t.images = launch->images;
+	t.image_count = launch->image_count;
 	return gs_trace_begin(&t);
 }
 #define GS_TRACE_BEGIN(row, site) g->trace = gs_trace_group(launch, g, at, row, site);

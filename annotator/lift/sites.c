@@ -19,6 +19,21 @@ bool has_site(const struct ptx_instruction *i)
 	}
 }
 
+/* Whether a fetch is between texels is the sampler's matter where its coordinates are reals. */
+static enum trace_site_kind image_kind(const struct ptx_instruction *i)
+{
+	const char *type = strrchr(i->opcode, '.');
+	bool fetch = !strncmp(i->opcode, "tex.", 4) || !strncmp(i->opcode, "tld4.", 5);
+	return i->class == CODE_store ? TRACE_image_write : fetch && type && !strcmp(type, ".f32") ? TRACE_image_filter : TRACE_image_read;
+}
+
+static enum trace_site_kind kind_of(const struct ptx_instruction *i)
+{
+	if (i->space == SPACE_texture)
+		return image_kind(i);
+	return ptx_is_bulk(i) ? TRACE_bulk : i->class == CODE_load ? TRACE_load : i->class == CODE_store ? TRACE_store : TRACE_atomic;
+}
+
 int32_t site_of(const struct lifted *l, uint32_t function, uint32_t instruction)
 {
 	for (uint32_t s = 0; s < l->site_count; s++)
@@ -43,8 +58,8 @@ static int list_sites(struct lifted *l, uint32_t function)
 			.function = function,
 			.instruction = i,
 			.row = f->block_rows[graph_block_of(f->graph, i)],
-			.kind = ptx_is_bulk(in) ? TRACE_bulk : in->class == CODE_load || in->class == CODE_texture ? TRACE_load : in->class == CODE_store ? TRACE_store : TRACE_atomic,
-			.space = in->space == SPACE_texture ? SPACE_global : in->space, /* here the addresses of elements are known */
+			.kind = kind_of(in),
+			.space = in->space,
 			.bytes = in->bytes};
 	}
 	return 0;

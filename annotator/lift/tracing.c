@@ -105,9 +105,24 @@ void trace_edge(struct kernel_writer *w, uint32_t edge, const char *mask)
 		              window_size(w->f, (uint32_t)entered), lift_window_needs_last(g, (uint32_t)entered), mask);
 }
 
+/* Of a texture, what native code makes of its object and the address (runtime/guest/support/trace_warp.c). */
+static int write_traced_texel(struct kernel_writer *w, const struct ptx_instruction *i)
+{
+	struct lift_scope s = scope_of(w);
+	gs_buf_puts(w->out, "trace ? gs_trace_texel(trace, ");
+	int result = lift_object(&s, i, w->out, w->err);
+	gs_buf_puts(w->out, ", ");
+	if (!result)
+		result = lift_address(&s, i, w->out, w->err);
+	gs_buf_puts(w->out, ") : 0ul");
+	return result;
+}
+
 /* Constants are offsets in the image of the module. */
 int write_traced_address(struct kernel_writer *w, const struct ptx_instruction *i)
 {
+	if (i->space == SPACE_texture)
+		return write_traced_texel(w, i);
 	struct lift_scope s = scope_of(w);
 	int result = lift_address(&s, i, w->out, w->err);
 	gs_buf_puts(w->out, i->space == SPACE_const ? " - variables" : "");
@@ -123,7 +138,7 @@ void write_record(struct kernel_writer *w, uint32_t instruction, const char *lan
 {
 	const struct ptx_instruction *i = &w->f->function->instructions[instruction];
 	int32_t site = site_of(w->plan->lifted, w->f->index, instruction);
-	unsigned class = i->space == SPACE_shared ? 1 : i->space == SPACE_local ? 2 : i->space == SPACE_const ? 3 : 0; /* textures lie in global memory */
+	unsigned class = i->space == SPACE_shared ? 1 : i->space == SPACE_local ? 2 : i->space == SPACE_const ? 3 : i->space == SPACE_texture ? 4 : 0;
 	if (ptx_is_bulk(i))
 		gs_buf_printf(w->out, "gs_trace_bulk(trace, warp, %d, %s, %s);\n", site, lanes, addresses);
 	else

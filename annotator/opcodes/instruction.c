@@ -157,6 +157,15 @@ int lift_address(const struct lift_scope *s, const struct ptx_instruction *i, st
 	return w.rc;
 }
 
+int lift_object(const struct lift_scope *s, const struct ptx_instruction *i, struct gs_buf *out, struct gs_error *err)
+{
+	struct opcode_work w = {.scope = s, .i = i, .out = out, .err = err};
+	split(&w, find_row(i->opcode));
+	if (!w.rc)
+		opcode_put_object(&w);
+	return w.rc;
+}
+
 uint32_t lift_low_bits(const struct ptx_instruction *i)
 {
 	enum { MOST = 16 }; /* shared and local memory begin at a multiple of that */

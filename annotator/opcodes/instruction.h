@@ -71,6 +71,8 @@ int lift_statement(const struct lift_scope *s, const struct ptx_instruction *i, 
 /* Of an instruction that accesses memory: an expression of type ulong, the address in lane l: of the process in global, const, param and
  * generic space; an offset in shared and local. */
 int lift_address(const struct lift_scope *s, const struct ptx_instruction *i, struct gs_buf *out, struct gs_error *err);
+/* Of an instruction of textures or surfaces: an expression of type ulong, the object in lane l. */
+int lift_object(const struct lift_scope *s, const struct ptx_instruction *i, struct gs_buf *out, struct gs_error *err);
 /* The low bits that the address of a load, a store or an atomic operation must not have, such as 15 for 16 bytes; 0: there are none, or no register
  * has the address. */
 uint32_t lift_low_bits(const struct ptx_instruction *i);

@@ -143,6 +143,8 @@ bool opcode_put_texture_address(struct opcode_work *w);
 void opcode_write_suld(struct opcode_work *w);
 void opcode_write_sust(struct opcode_work *w);
 bool opcode_put_surface_address(struct opcode_work *w);
+/* Writes the object of a texture or a surface. */
+bool opcode_put_object(struct opcode_work *w);
 void opcode_write_video(struct opcode_work *w); /* video.c */
 void opcode_write_video_parts(struct opcode_work *w);
 

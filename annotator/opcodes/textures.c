@@ -47,6 +47,16 @@ static void put_object(struct opcode_work *w, const struct ptx_operand *o)
 	opcode_put(w, variable ? ")" : "");
 }
 
+bool opcode_put_object(struct opcode_work *w)
+{
+	uint32_t at = find_object(w);
+	if (at < w->i->operand_count)
+		put_object(w, &w->i->operands[at]);
+	else
+		opcode_refuse(w, "its form is not known");
+	return !w->rc;
+}
+
 /* A direction in a cube: which layer, and where in it. */
 static void put_direction(struct opcode_work *w, const struct texture_form *f, const struct ptx_operand *at)
 {

@@ -45,6 +45,8 @@
 	X(traced_whole, 1)   /* 1: no iteration of any loop is left out; more: first windows are so many times as long */ \
 	X(bases, 1)          /* address: base_count pairs of words, what memory there is: argument number, address (TRACE_BASE_ARGUMENT) */ \
 	X(base_count, 1) \
+	X(images, 1)         /* address: image_count times struct lifted_image */ \
+	X(image_count, 1) \
 	X(fault, 1)          /* address: a struct lifted_fault; the first fault of the launch is kept */ \
 	X(prints, 1)         /* address: a struct lifted_prints */ \
 	X(clock, 1)          /* what %clock and %globaltimer begin with, in ns */ \
@@ -134,6 +136,16 @@ struct lifted_texture {
 	uint32_t levels, level_filters;      /* of a mipmap, whose levels lie behind one another, this one first; linear filter between two of them */
 	float level_bias, least_level, most_level;
 	uint32_t layers;                     /* of an array that has layers; else 0 */
+};
+
+static inline uint64_t lifted_texel_bytes(const struct lifted_texture *t)
+{
+	return (uint64_t)t->channels * t->bits / 8;
+}
+
+/* Of a launch that traces: an object, the number of the argument that models have it as, and the texels of a row as they count them. */
+struct lifted_image {
+	uint64_t object, argument, row_texels;
 };
 
 /* Sizes of one kernel, from the section "lifted" of a result (protocol.h). */

@@ -70,14 +70,18 @@ traffic_of_warps() {
 		[ "$(jq -r '[.targets[].name] | join(" ")' traffic.json)" = h200 ]
 }
 # Fetches of textures and surfaces lie among the others: 64 threads store a word each, which are 8 sectors, and 6 warps 21 words each, which lie in
-# 3 or 4 sectors. A warp of the first reads 24 neighbouring words and one of the second 16 of a texture, 5 sectors.
+# 3 or 4 sectors. A warp of the first reads 24 neighbouring words and one of the second 16 of a texture, 5 sectors. A row of 84 bytes of a surface is in
+# 3 lines of 32 bytes by 4 rows: 8 warps read and write one, 6 warps read five and store 9 lines, 18 warps write one. A surface of one row has rows.
 traffic_of_textures() {
 	for program in textures surfaces; do
 		env -u GPUSIM_GPU GPUSIM_MEMORY=hierarchy GPUSIM_REPORT=json GPUSIM_OUTPUT=traffic LD_PRELOAD="$build/libgpusim.so" \
 			"$build/tests/cuda/programs/$program" >/dev/null || return 1
 		case $program in
 		textures) traffic sample_1d 0 0 8 && jq -e '.launches[] | select(.kernel == "sample_1d") | .estimates[0].memory.transactions <= 13' traffic.json ;;
-		surfaces) traffic sum_slices 0 0 21 ;;
+		surfaces)
+			traffic sum_slices 0 0 21 &&
+				jq -e '[.launches[] | [.kernel, .estimates[0].memory.transactions]] == [["move_left", 48], ["sum_slices", 99], ["fill_layers", 54], ["invert", 2]]' traffic.json
+			;;
 		esac >/dev/null || return 1
 	done
 }

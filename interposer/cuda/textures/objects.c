@@ -163,6 +163,7 @@ int hook_cudaCreateTextureObject(uint64_t *out, const struct api_resource *resou
 		free(t);
 		return cudaErrorInvalidValue;
 	}
+	cuda_texture_made(t->levels, false, resource->kind == API_RESOURCE_LINEAR || resource->kind == API_RESOURCE_PITCHED);
 	*out = (uint64_t)(uintptr_t)t->levels;
 	return cudaSuccess;
 }
@@ -198,6 +199,7 @@ int hook_cudaDestroyTextureObject(uint64_t object)
 	static uint64_t kept[KEPT];
 	static unsigned next;
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	cuda_texture_gone(object);
 	pthread_mutex_lock(&lock);
 	uint64_t old = kept[next % KEPT];
 	kept[next++ % KEPT] = object;
@@ -215,6 +217,7 @@ int hook_cudaCreateSurfaceObject(uint64_t *out, const struct api_resource *resou
 	if (!t)
 		return cudaErrorMemoryAllocation;
 	set_array(t->levels, resource->of.array);
+	cuda_texture_made(t->levels, true, false);
 	*out = (uint64_t)(uintptr_t)t->levels;
 	return cudaSuccess;
 }

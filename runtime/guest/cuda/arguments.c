@@ -5,8 +5,14 @@
  *
  * Pointers may also be members of structs, and kernels use variables of their module. These allocations follow the arguments, as
  * arguments whose values are not known.
+ *
+ * A texture or a surface is an argument of its own, an image (models/accesses/image.h), whatever else there is of its memory. One over linear memory is that
+ * memory. References (.texref, .surfref) are variables.
  */
 #include "runtime/guest/cuda/launches.h"
+
+#include "models/trace/read.h"
+#include "runtime/guest/cuda/memory.h"
 #include "runtime/guest/launches/launch.h"
 #include "runtime/guest/support/memory_log.h"
 
@@ -29,7 +35,7 @@ struct known_memory {
 		struct cuda_allocation allocation;
 		size_t argument;
 	} list[MOST_BASES];
-	size_t count, most;
+	size_t count, most, images;
 };
 
 /* The argument whose memory the address is in. -1: in none. */
@@ -54,6 +60,32 @@ static long argument_of(struct known_memory *m, uint64_t address, size_t argumen
 	return (long)argument;
 }
 
+/* Whether the value is a texture or a surface, which is now told as this argument. */
+static bool add_image(struct known_memory *m, uint64_t value, size_t argument)
+{
+	struct cuda_texture t;
+	struct cuda_allocation a;
+	uint64_t row_texels, offset;
+	if (m->images == m->most || argument + 1 >= TRACE_IMAGE_PLAIN || !texture_find(value, &t))
+		return false;
+	uint64_t shape = texture_shape(&t, &row_texels);
+	const void *memory = (const void *)(uintptr_t)t.level.address;
+	if (!shape) {
+		size_t count = m->count;
+		argument_of(m, t.level.address, argument, &offset);
+		return m->count > count;
+	}
+	for (size_t i = 0; i < m->images; i++)
+		if (m->command->images[i].object == value)
+			return false;
+	m->command->images[m->images++] = (struct lifted_image){value, argument, row_texels};
+	m->record->argument_bytes[argument] = shape;
+	m->record->argument_values[argument] = shape; /* launches with textures of another shape do something else */
+	if (cuda_find_allocation(memory, &a))
+		memory_log_used(a.address, &m->record->argument_memory[argument]);
+	return true;
+}
+
 static void add_argument(struct known_memory *m, size_t index)
 {
 	const struct lifted_parameter *p = &m->command->kernel->lifted->parameters[index];
@@ -64,6 +96,8 @@ static void add_argument(struct known_memory *m, size_t index)
 	long of = p->bytes == sizeof value ? argument_of(m, value, index, &offset) : -1;
 	m->record->argument_values[index] = of >= 0 ? ((uint64_t)of + 1) << 40 | offset : value;
 	m->record->arguments_known[index] = true;
+	if (of < 0 && p->bytes == sizeof value)
+		add_image(m, value, index);
 }
 
 /* Memory that no argument points to by itself. */
@@ -71,9 +105,10 @@ static void add_hidden(struct known_memory *m, uint64_t address)
 {
 	size_t argument = m->command->kernel->lifted->parameter_count + m->hidden, count = m->count;
 	uint64_t offset;
-	if (m->hidden < MOST_HIDDEN)
-		argument_of(m, address, argument, &offset);
-	m->hidden += m->count > count;
+	if (m->hidden == MOST_HIDDEN)
+		return;
+	bool image = argument_of(m, address, argument, &offset) < 0 && add_image(m, address, argument);
+	m->hidden += image || m->count > count;
 }
 
 static void add_members(struct known_memory *m, const struct lifted_parameter *p)
@@ -83,6 +118,20 @@ static void add_members(struct known_memory *m, const struct lifted_parameter *p
 		memcpy(&word, m->command->parameters + at, sizeof word);
 		if (word >> 16)
 			add_hidden(m, word);
+	}
+}
+
+/* What references are bound to now. Their variables have eight bytes, as others may. */
+static void add_references(struct known_memory *m, const struct cuda_module *module)
+{
+	uint64_t object;
+	for (uint32_t i = 0; i < module->lifted->variable_count && module->variables; i++) {
+		const struct lifted_variable *v = &module->lifted->variables[i];
+		if (v->bytes != sizeof object)
+			continue;
+		memcpy(&object, (const uint8_t *)module->variables + v->offset, sizeof object);
+		size_t argument = m->command->kernel->lifted->parameter_count + m->hidden;
+		m->hidden += object && m->hidden < MOST_HIDDEN && add_image(m, object, argument);
 	}
 }
 
@@ -107,8 +156,11 @@ struct launch *launch_record_new(struct launch_command *c, const uint32_t block[
 			add_members(&m, &lifted->parameters[i]);
 	if (module->variables)
 		add_hidden(&m, (uint64_t)(uintptr_t)module->variables);
+	add_references(&m, module);
 	l->record.argument_count = lifted->parameter_count + m.hidden;
 	c->words.bases = (uint64_t)(uintptr_t)c->bases;
 	c->words.base_count = m.count;
+	c->words.images = (uint64_t)(uintptr_t)c->images;
+	c->words.image_count = m.images;
 	return l;
 }

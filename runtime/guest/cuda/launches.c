@@ -441,7 +441,7 @@ static bool groups_may_wait(const struct cuda_launch *l, uint64_t groups)
 static struct launch_command *command_new(const struct cuda_launch *l)
 {
 	enum { ALIGNMENT = 16 };
-	size_t bases = launch_most_bases(l->kernel) * 2 * sizeof(uint64_t);
+	size_t most = launch_most_bases(l->kernel), bases = most * (2 * sizeof(uint64_t) + sizeof(struct lifted_image));
 	size_t head = (sizeof(struct launch_command) + bases + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	size_t bytes = l->kernel->lifted->sizes.parameter_bytes;
 	struct launch_command *c = calloc(1, head + bytes + ALIGNMENT);
@@ -449,6 +449,7 @@ static struct launch_command *command_new(const struct cuda_launch *l)
 		return NULL;
 	c->kernel = l->kernel;
 	c->bases = (uint64_t *)(c + 1);
+	c->images = (struct lifted_image *)(c->bases + 2 * most);
 	c->parameters = (uint8_t *)c + head;
 	if (bytes)
 		memcpy(c->parameters, l->parameters, bytes);

@@ -19,12 +19,13 @@ struct launch_command {
 	uint64_t mixed;             /* groups run in an order as a GPU that holds so many of them may have it; 0: in that of their numbers */
 	uint32_t workspace[4];      /* that they meet with */
 	uint64_t *bases;            /* pairs; in the same allocation */
+	struct lifted_image *images; /* likewise */
 	uint8_t *parameters;        /* likewise, aligned to 16 bytes */
 };
 
-/* The record of what is launched: sizes, and arguments as the models see them. Fills `bases` of the command as well. NULL: out of memory. */
+/* The record of what is launched: sizes, and arguments as the models see them. Fills `bases` and `images` of the command as well. NULL: out of memory. */
 struct launch *launch_record_new(struct launch_command *c, const uint32_t block[3], uint64_t dynamic_shared);
-/* Pairs that launch_record_new may need. */
+/* Pairs, and as many images, that launch_record_new may need. */
 size_t launch_most_bases(const struct cuda_kernel *k);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "runtime/guest/cuda/memory.h"
 
+#include "models/accesses/image.h"
 #include "runtime/guest/support/memory_log.h"
 
 #include <errno.h>
@@ -249,4 +250,83 @@ size_t memory_list(struct cuda_allocation *out, size_t room)
 		out[i] = memory.entries[i].allocation;
 	pthread_mutex_unlock(&memory.lock);
 	return count;
+}
+
+/* ---- texture and surface objects, in the order of their addresses ---- */
+
+static struct {
+	pthread_mutex_t lock;
+	struct cuda_texture *list;
+	size_t count, room;
+} textures = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* With the lock held: how many are below the object. */
+static size_t textures_below(uint64_t object)
+{
+	size_t low = 0, high = textures.count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (textures.list[middle].object < object)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_at(size_t at, uint64_t object)
+{
+	return at < textures.count && textures.list[at].object == object;
+}
+
+/* Without memory for it, its fetches are loads. */
+void cuda_texture_made(const struct lifted_texture *t, bool written, bool by_rows)
+{
+	struct cuda_texture new = {(uint64_t)(uintptr_t)t, *t, written, by_rows};
+	pthread_mutex_lock(&textures.lock);
+	size_t at = textures_below(new.object);
+	if (is_at(at, new.object)) {
+		textures.list[at] = new;
+	} else if (gs_reserve(&textures.list, textures.count, &textures.room, sizeof *textures.list)) {
+		memmove(&textures.list[at + 1], &textures.list[at], (textures.count - at) * sizeof *textures.list);
+		textures.list[at] = new;
+		textures.count++;
+	}
+	pthread_mutex_unlock(&textures.lock);
+}
+
+void cuda_texture_gone(uint64_t object)
+{
+	pthread_mutex_lock(&textures.lock);
+	size_t at = textures_below(object);
+	if (is_at(at, object)) {
+		textures.count--;
+		memmove(&textures.list[at], &textures.list[at + 1], (textures.count - at) * sizeof *textures.list);
+	}
+	pthread_mutex_unlock(&textures.lock);
+}
+
+bool texture_find(uint64_t object, struct cuda_texture *out)
+{
+	pthread_mutex_lock(&textures.lock);
+	size_t at = textures_below(object);
+	bool found = is_at(at, object);
+	if (found)
+		*out = textures.list[at];
+	pthread_mutex_unlock(&textures.lock);
+	return found;
+}
+
+/* Where memory is the program's own, or of one dimension, there are no blocks. Its rows may be apart. */
+uint64_t texture_shape(const struct cuda_texture *t, uint64_t *row_texels)
+{
+	const struct lifted_texture *l = &t->level;
+	uint64_t texel = lifted_texel_bytes(l);
+	bool by_rows = t->by_rows || l->height <= 1;
+	*row_texels = by_rows && texel && l->pitch % texel == 0 ? l->pitch / texel : l->width;
+	if (l->linear || !texel)
+		return 0;
+	struct image_shape s = {.width = *row_texels, .height = l->height, .depth = l->depth, .texel_bytes = (uint32_t)texel, .written = t->written,
+	                        .by_rows = by_rows, .sampler = t->written ? IMAGE_SAMPLER_OF_SITE : l->filters ? IMAGE_LINEAR : IMAGE_NEAREST};
+	return image_shape_pack(&s);
 }

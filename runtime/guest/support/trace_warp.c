@@ -5,6 +5,7 @@
 #include "runtime/guest/support/trace_native.h"
 
 #include "models/trace/read.h"
+#include "runtime/format/lifted.h"
 
 #include <stdlib.h>
 
@@ -13,12 +14,14 @@ enum { LANES = 32 };
 /* A group that is traced. */
 struct traced_threads {
 	uint32_t threads;
+	const struct lifted_image *images;
+	uint64_t image_count;
 	struct native_trace *lanes[]; /* by linear thread id */
 };
 
 /* What a group is. Kernel text fills it: 64-bit words. */
 struct traced_launch {
-	uint64_t buffer, chunks, group, first_row, first_site, ctaid[3], ntid[3], grid[3], whole, rows, sites, loops, bases, base_count;
+	uint64_t buffer, chunks, group, first_row, first_site, ctaid[3], ntid[3], grid[3], whole, rows, sites, loops, bases, base_count, images, image_count;
 };
 
 static struct native_trace *begin_thread(const struct traced_launch *l, uint64_t thread)
@@ -37,6 +40,8 @@ NATIVE(struct traced_threads *, warps_begin, const struct traced_launch *l)
 	if (!t)
 		return NULL;
 	t->threads = (uint32_t)threads;
+	t->images = (const struct lifted_image *)l->images;
+	t->image_count = l->image_count;
 	for (uint64_t i = 0; i < threads; i++) {
 		t->lanes[i] = begin_thread(l, i);
 		for (uint64_t b = 0; b < l->base_count; b++) {
@@ -95,8 +100,28 @@ NATIVE(void, warp_access, struct traced_threads *t, uint32_t warp, uint32_t site
 	case SHARED_CLASS: native_a_l(s, -1, NO_BASE, bytes, p, lane); break;
 	case PRIVATE_CLASS: native_a_p(s, -1, NO_BASE, bytes, p, lane); break;
 	case CONSTANT_CLASS: native_a_c(s, -1, NO_BASE, bytes, p, lane); break;
+	case IMAGE_CLASS: trace_access(lane, site, IMAGE_CLASS, addresses[l], 0); break;
 	default: native_a_g(s, -1, NO_BASE, bytes, p, lane); break;
 	})
+}
+
+/* Of the texel at the address, row after row. */
+static uint64_t texel_at(const struct lifted_texture *t, uint64_t row_texels, uint64_t address)
+{
+	uint64_t offset = address - t->address, z = t->slice ? offset / t->slice : 0, in = t->slice ? offset % t->slice : offset;
+	uint64_t y = t->pitch ? in / t->pitch : 0, x = (t->pitch ? in % t->pitch : in) / lifted_texel_bytes(t);
+	return (z * t->height + y) * row_texels + x;
+}
+
+/* What is recorded of a fetch whose first texel is at the address (models/trace/read.h). Objects that no argument is, as those in arrays, are memory. */
+NATIVE(uint64_t, warp_texel, const struct traced_threads *t, uint64_t object, uint64_t address)
+{
+	const struct lifted_texture *texture = (const struct lifted_texture *)object;
+	uint64_t bytes = lifted_texel_bytes(texture), power = bytes ? (uint64_t)__builtin_ctzll(bytes) : 0;
+	for (uint64_t i = 0; i < t->image_count && bytes; i++)
+		if (t->images[i].object == object)
+			return (texel_at(texture, t->images[i].row_texels, address) * TRACE_TEXEL_BYTES << TRACE_IMAGE_BITS) + t->images[i].argument + 1;
+	return ((address & ((1ull << TRACE_PLAIN_BITS) - 1)) | power << TRACE_PLAIN_BITS) << TRACE_IMAGE_BITS | TRACE_IMAGE_PLAIN;
 }
 
 /* Bulk copies: the address has 48 bits, and above them the bytes that are copied, divided by 16. */

@@ -68,8 +68,52 @@ static void large_kernels_record_what_each_lane_accesses(void)
 	gs_buf_free(&ptx);
 }
 
+/* Of floats in rows of 64 bytes: texel 2; the first that a filter weighs at (3, 1.5), whose middle is half a texel further; and of a surface, byte 8 of row 2. */
+#define TEXTURES \
+	BEGIN "mov.f32 %f4, 0f40400000;\nmov.f32 %f5, 0f3FC00000;\nmov.u32 %r1, 2;\nmov.u32 %r3, 8;\n" \
+	"tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%rd0, {%r1}];\ntex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%rd0, {%f4, %f5}];\n" \
+	"suld.b.2d.b32.trap {%r2}, [%rd0, {%r3, %r1}];\nsust.b.2d.b32.trap [%rd0, {%r3, %r1}], {%r2};\nret;\n"
+
+static void textures_record_texels(void)
+{
+	static const struct {
+		uint32_t kind;
+		uint64_t offset;
+	} expected[] = {{TRACE_image_read, 8}, {TRACE_image_filter, 64 + 8}, {TRACE_image_read, 128 + 8}, {TRACE_image_write, 128 + 8}};
+	struct lifted_texture texture = {.address = (uint64_t)words, .pitch = 64, .width = 8, .height = 8, .depth = 1, .channels = 1, .bits = 32, .kind = 2,
+	                                 .modes = {1, 1, 1}, .filters = 1, .levels = 1};
+	const char *ptx = HEAD KERNEL(TEXTURES);
+	struct lift_runner *r = NULL;
+	struct trace_site *sites = NULL;
+	struct launch_trace *trace = NULL;
+	struct gs_error err = {""};
+	uint64_t object = (uint64_t)&texture;
+	const void *arguments[] = {&object};
+	struct lift_run own = {.kernel = "k", .block = {1, 1, 1}, .grid = {1, 1, 1}, .arguments = arguments, .argument_count = 1, .chunks = 16};
+	CU_ASSERT_EQUAL_FATAL(runner_create(ptx, strlen(ptx), LIFT_TRACING, &r, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(runner_run(r, &own, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(traced_read(r, &own, &sites, &trace, &err), 0);
+	const struct lane_trace *lane = &trace->groups[0].lanes[0];
+	uint32_t next = 0;
+	for (size_t e = 0; e < lane->count; e++) {
+		if (!(lane->events[e].what & TRACE_ACCESS))
+			continue;
+		CU_ASSERT_FATAL(next < GS_ARRAY_LEN(expected));
+		CU_ASSERT_EQUAL(sites[lane->events[e].what & ~TRACE_ACCESS].kind, expected[next].kind);
+		CU_ASSERT_EQUAL(lane->events[e].address, (uint64_t)words + expected[next].offset);
+		CU_ASSERT_EQUAL(lane->events[e].bytes, 4);
+		next++;
+	}
+	CU_ASSERT_EQUAL(next, GS_ARRAY_LEN(expected));
+	trace_free(trace);
+	free(sites);
+	runner_run_free(&own);
+	runner_free(r);
+}
+
 void add_single_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("single", NULL, NULL);
 	CU_add_test(suite, "large kernels record what each lane accesses", large_kernels_record_what_each_lane_accesses);
+	CU_add_test(suite, "textures record texels", textures_record_texels);
 }

@@ -1,5 +1,6 @@
 /* The functions that traced kernels call in the guest's process. The bytes of single work-items were computed by hand. */
 #include "models/trace/read.h"
+#include "runtime/format/lifted.h"
 #include "runtime/format/native.h"
 #include "runtime/format/traces.h"
 #include "tests/tests.h"
@@ -28,6 +29,7 @@ NATIVE(uint64_t, copy, int to, int to_class, int from, int from_class, uint64_t 
 struct traced_threads;
 NATIVE(struct traced_threads *, warps_begin, const uint64_t *launch);
 NATIVE(void, warps_end, struct traced_threads *t);
+NATIVE(uint64_t, warp_texel, const struct traced_threads *t, uint64_t object, uint64_t address);
 NATIVE(void, warp_block, struct traced_threads *t, uint32_t warp, uint32_t row, uint32_t mask);
 NATIVE(void, warp_loop, struct traced_threads *t, uint32_t warp, uint32_t loop, uint32_t size, uint32_t needs_last, uint32_t mask);
 NATIVE(void, warp_body, struct traced_threads *t, uint32_t warp, uint32_t loop, uint32_t row, uint32_t mask);
@@ -294,7 +296,7 @@ static void lanes_of_a_warp_have_the_same_windows(void)
 	uint64_t gaps[2][MOST][2];
 	memset(large, 0, sizeof large);
 	large[TRACE_SHARE_WORD] = UINT64_C(5) << 32 | 16 * TRACE_SHARE_ONE;
-	const uint64_t launch[] = {(uint64_t)(uintptr_t)large, ROOM, 1, 1, 0, 0, 0, 0, 2, 1, 1, 4, 1, 1, 0, BLOCKS, SITES, LOOPS, 0, 0};
+	const uint64_t launch[] = {(uint64_t)(uintptr_t)large, ROOM, 1, 1, 0, 0, 0, 0, 2, 1, 1, 4, 1, 1, 0, BLOCKS, SITES, LOOPS, 0, 0, 0, 0};
 	struct traced_threads *t = warps_begin(launch);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
 	warp_loop(t, 0, 1, 64, 0, 3);
@@ -312,6 +314,26 @@ static void lanes_of_a_warp_have_the_same_windows(void)
 	CU_ASSERT_EQUAL(gaps[1][0][1], 256 - 8);
 }
 
+/*
+ * Rows of 256 bytes, and slices of 4 rows: the texel of 8 bytes at 2 * 1024 + 256 + 24 is (3, 1, 2), number (2 * 3 + 1) * 10 + 3 where a slice is 10 x 3.
+ * A texture that is no argument is memory, whose texels have 2 to the power of 3 bytes.
+ */
+static void texels_have_numbers_in_their_image(void)
+{
+	static uint64_t buffer[TRACE_HEADER_WORDS + CHUNKS * CHUNK_WORDS];
+	const struct lifted_texture known = {.address = 0x10000, .pitch = 256, .slice = 1024, .width = 10, .height = 3, .depth = 4, .channels = 2, .bits = 32};
+	const struct lifted_texture other = {.address = 0x20000, .pitch = 0, .width = 100, .height = 1, .channels = 4, .bits = 16};
+	const struct lifted_image images[] = {{1, 0, 0}, {(uint64_t)(uintptr_t)&known, 5, 10}};
+	memset(buffer, 0, sizeof buffer);
+	const uint64_t launch[] = {(uint64_t)(uintptr_t)buffer, CHUNKS, 1, 1, 0, 0, 0, 0, 2, 1, 1, 4, 1, 1, 0, BLOCKS, SITES, LOOPS, 0, 0,
+	                           (uint64_t)(uintptr_t)images, GS_ARRAY_LEN(images)};
+	struct traced_threads *t = warps_begin(launch);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+	CU_ASSERT_EQUAL(warp_texel(t, (uint64_t)(uintptr_t)&known, 0x10000 + 2 * 1024 + 256 + 24), (73 * TRACE_TEXEL_BYTES << TRACE_IMAGE_BITS) + 6);
+	CU_ASSERT_EQUAL(warp_texel(t, (uint64_t)(uintptr_t)&other, 0x20018), ((3ull << TRACE_PLAIN_BITS | 0x20018) << TRACE_IMAGE_BITS) + TRACE_IMAGE_PLAIN);
+	warps_end(t);
+}
+
 void add_trace_native_tests(void)
 {
 	CU_pSuite s = CU_add_suite("compiled trace functions", NULL, NULL);
@@ -324,5 +346,6 @@ void add_trace_native_tests(void)
 	CU_add_test(s, "no room", no_room);
 	CU_add_test(s, "groups have shares", groups_have_shares);
 	CU_add_test(s, "windows end where room does", windows_end_where_room_does);
+	CU_add_test(s, "texels have numbers in their image", texels_have_numbers_in_their_image);
 	CU_add_test(s, "lanes of a warp have the same windows", lanes_of_a_warp_have_the_same_windows);
 }
