@@ -6,6 +6,10 @@
  * Parts of requests are looked up in order, one per cycle, or l1_tags_per_cycle of loads. A part waits if L1 has no entry for it, or no room for it to
  * leave; then those after it wait, too, and at last the unit. Atomics leave at once. So do loads where L1 does not cache
  * global memory. Constants and parameters have tags of their own, and a miss costs const_miss_cycles.
+ *
+ * L1's data are written a sector in a cycle, by stores and by what arrives. The only reads that wait for it are those of filters that need all cycles
+ * themselves. Source: an H200 (tests/reference/h200-truth/micro.csv, texture_32x8, 4096 x 4096 texels of 16 bytes, nine reads of each): a warp takes 150
+ * cycles where its reads take 9 x 16, and 353 where they are between texels and take 9 x 32; it stores 16 sectors, and about 25 arrive.
  */
 #ifndef GPUSIM_MODELS_SM_MEMORY_H
 #define GPUSIM_MODELS_SM_MEMORY_H
@@ -146,6 +150,13 @@ static uint32_t bytes_of(uint32_t sectors)
 	return bits_set(sectors) * MEMORY_SECTOR;
 }
 
+/* L1's data are written for so many sectors: in cycles in which no filter reads them. */
+static void write_data(struct ov_sm *sm, uint32_t sectors)
+{
+	struct ov_memory *o = sm->memory;
+	o->data_free = max_u64(o->data_free, sm->now) + bits_set(sectors);
+}
+
 static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
 {
 	struct ov_memory *o = sm->memory;
@@ -173,11 +184,30 @@ static bool look_up_load(struct ov_sm *sm, const struct ov_part *p)
 	a->missed = true;
 	if (ask.dirty)
 		send_request(sm, MEMORY_WRITE, ask.evicted, ask.dirty, bytes_of(ask.dirty), 0, OV_NONE, sm->now + 1);
+	write_data(sm, ask.sectors);
 	if (ask.sectors)
 		send_request(sm, MEMORY_READ, p->address, ask.sectors, bytes_of(ask.sectors), 0, ask.entry, sm->now + 1);
 	if (ask.sectors && a->hit)
 		o->lookup_free += gpu_of(sm)->l1_mixed_miss_cycles;
 	return true;
+}
+
+/* A read of an image with more than two passes (texture_cycles) is a filter's, which reads L1's data in each of them. Others leave cycles. */
+static bool reads_always(const struct ov_sm *sm, const struct ov_op *op, uint32_t accesses)
+{
+	enum { PASSES = 2 };
+	const struct gpu *gpu = gpu_of(sm);
+	return op->class == CODE_texture && accesses > PASSES * ((gpu->warp_size + gpu->texels_per_cycle - 1) / gpu->texels_per_cycle);
+}
+
+/* When the unit that has taken the instruction has done so many accesses, as far as L1's data are concerned; 0: these do not matter. */
+static uint64_t ov_memory_reads_data(struct ov_sm *sm, const struct ov_op *op, uint32_t accesses)
+{
+	struct ov_memory *o = sm->memory;
+	if (!reads_always(sm, op, accesses))
+		return 0;
+	o->data_free = max_u64(o->data_free, sm->now) + accesses;
+	return o->data_free;
 }
 
 /* False: not now. */
@@ -189,6 +219,7 @@ static bool look_up(struct ov_sm *sm, const struct ov_part *p)
 	if (!p->store)
 		return look_up_load(sm, p);
 	bool whole = p->bytes >= bytes_of(p->sectors);
+	write_data(sm, p->sectors);
 	if (l1_store(o->l1, p->address, p->sectors, whole, p->local))
 		send_store(sm, p);
 	return true;

@@ -86,7 +86,8 @@ static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_fl
 	if (__builtin_expect(sm->m->marks != NULL, 0))
 		ov_operands_read(sm, f->slot, f->op);
 	if (ov_has_memory(sm) && ov_memory_takes(sm, f, accesses)) { /* lines of constants that cannot be asked for yet hold it up */
-		u->free_at = max_u64(u->free_at, sm->memory->constants_taken * OV_FRACTION);
+		uint64_t data = ov_memory_reads_data(sm, op, accesses);
+		u->free_at = max_u64(u->free_at, max_u64(sm->memory->constants_taken, data) * OV_FRACTION);
 		return;
 	}
 	if (op->class == CODE_atomic && sm->m->gpu->atomics_stop_warp)

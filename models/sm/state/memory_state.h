@@ -46,6 +46,7 @@ struct ov_memory {
 	uint64_t next_step, written; /* when the queue's first is looked up; when the last result was written */
 	bool filled; /* the line that has come has been written already */
 	double lookup_free; /* the cycle from which tags are looked up again */
+	uint64_t data_free; /* when L1's data have been written with what was stored and what was asked for, and read by filters */
 	uint32_t hit_cycles; /* from the lookup of a load that hits to its value */
 	uint32_t unit_op, unit_accesses; /* what the unit was given last */
 	struct memory_part *moved; /* parts of a request whose warp is in the rounds of a gap; NULL: no path has gaps */

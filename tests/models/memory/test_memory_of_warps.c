@@ -5,14 +5,11 @@
 
 enum { PARTS = 64 };
 
-/* One warp with this code and so many accesses. Access n has the parts from first[n] to those of the next. */
-static void run_requests(struct scene *s, const struct memory_part *parts, const uint32_t *first, uint32_t count, const struct memory_range *warm,
-                         size_t ranges)
+/* One warp with this code and so many accesses, which take the unit so many cycles. Access n has the parts from first[n] to those of the next. */
+static void run_with_cycles(struct scene *s, const struct memory_part *parts, const uint32_t *first, const uint16_t *accesses, uint32_t count,
+                            const struct memory_range *warm, size_t ranges)
 {
 	uint32_t zero = 0;
-	uint16_t accesses[PARTS];
-	for (uint32_t i = 0; i < count; i++)
-		accesses[i] = (uint16_t)(first[i + 1] - first[i]);
 	scene_exit(s);
 	struct path_requests requests = {first, parts};
 	struct warp_path path = {.blocks = &zero, .block_count = 1, .accesses = accesses, .access_count = count, .requests = &requests};
@@ -21,6 +18,16 @@ static void run_requests(struct scene *s, const struct memory_part *parts, const
 	s->options.hierarchy = true;
 	s->issue_count = 0;
 	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing, NULL), 0);
+}
+
+/* A part takes a cycle. */
+static void run_requests(struct scene *s, const struct memory_part *parts, const uint32_t *first, uint32_t count, const struct memory_range *warm,
+                         size_t ranges)
+{
+	uint16_t accesses[PARTS];
+	for (uint32_t i = 0; i < count; i++)
+		accesses[i] = (uint16_t)(first[i + 1] - first[i]);
+	run_with_cycles(s, parts, first, accesses, count, warm, ranges);
 }
 
 /* The same with a part for each access. */
@@ -58,6 +65,36 @@ static void run_loads(struct scene *s, const char *gpu, const char *overrides, c
 static double distance(const struct scene *s, uint32_t n)
 {
 	return (double)(s->issues[2 * n + 1].cycle - s->issues[2 * n].cycle);
+}
+
+/* A warp asks for a texel, waits for it, stores in four lines, and reads the texel three times. What is stored reaches L1 while the first of these has the unit;
+ * another waits for it, and the last for that one. So long after the store all values are there. */
+static double after_store(uint32_t stored_sectors, uint16_t cycles)
+{
+	static struct scene s;
+	const struct memory_range warm = {.address = 1 << 20, .bytes = 1 << 12, .traffic = 1};
+	struct memory_part parts[8] = {{.address = 1 << 20, .sectors = 1, .bytes = 16}};
+	const uint32_t first[] = {0, 1, 5, 6, 7, 8};
+	const uint16_t accesses[] = {cycles, 4, cycles, cycles, cycles};
+	scene_start(&s, "h200", "icache_line_instructions=0");
+	build_memory(&s.code, CODE_texture, SPACE_texture, "2 <- 1");
+	build(&s.code, CODE_move, "1 <- 2");
+	build_memory(&s.code, CODE_store, SPACE_global, " <- 1");
+	build_memory(&s.code, CODE_texture, SPACE_texture, "3 <- 1");
+	build_memory(&s.code, CODE_texture, SPACE_texture, "4 <- 1");
+	build_memory(&s.code, CODE_texture, SPACE_texture, "2 <- 1");
+	build(&s.code, CODE_fp32, "1 <- 2 4"); /* the unit need not take them in order */
+	for (uint32_t i = 1; i < 8; i++)
+		parts[i] = i < 5 ? (struct memory_part){.address = (1 << 20) + 1024 + i * 128, .sectors = stored_sectors, .bytes = 128} : parts[0];
+	run_with_cycles(&s, parts, first, accesses, 5, &warm, 1);
+	return (double)(s.issues[6].cycle - s.issues[2].cycle);
+}
+
+/* Four lines with all sectors are twelve sectors more than four with one. A filter with four passes waits for them, a read with two does not. */
+static void filters_wait_for_what_is_stored(void)
+{
+	CU_ASSERT_EQUAL(after_store(15, 32) - after_store(1, 32), 12);
+	CU_ASSERT_EQUAL(after_store(15, 16) - after_store(1, 16), 0);
 }
 
 static void latencies_are_those_of_the_description(void)
@@ -272,6 +309,7 @@ void add_memory_of_warps_tests(void)
 {
 	CU_pSuite s = CU_add_suite("memory of warps", NULL, NULL);
 	CU_ADD_TEST(s, latencies_are_those_of_the_description);
+	CU_add_test(s, "filters wait for what is stored", filters_wait_for_what_is_stored);
 	CU_ADD_TEST(s, atomics_take_their_latency);
 	CU_ADD_TEST(s, half_of_dram_is_far);
 	CU_ADD_TEST(s, refreshes_hold_up_some_lines);
