@@ -5,8 +5,11 @@
  *   the fullest bank has words, and no fewer than the tags of their lines take. Tags are in l1_tags_per_cycle banks (T, a power of two): a line is in
  *   the bank that the digits of its number to the base T make, each exclusive-ored with the others. In a cycle lines are looked up in the
  *   order of lanes until one is in a bank that was taken: 32 lines at random take 14.8 cycles of 4 banks, not 8
- *   shared: the largest number of different 4-byte words in one bank; lanes on the same word share it
- * Source: measured on an H200 (tests/accuracy/truth, l1_stride: of 19 strides, only one takes another number of cycles); CUDA C programming guide (compute capabilities 2.x to 9.0); GPGPU-Sim 4.0 for its GTX 480.
+ *   shared: the largest number of different 4-byte words in one bank; lanes on the same word share it. Where a description says how much lanes get
+ *   in a cycle (shared_return_bytes), accesses of 8 bytes a lane go by halves of the warp and those of 16 by quarters: as many lanes as banks have
+ *   words for. In a load, two such parts go at once where all lanes i and i ^ 1, or all i and i ^ 2, ask for the same or are off
+ * Source: measured on an H200 (tests/accuracy/truth, l1_stride: of 19 strides, only one takes another number of cycles; micro_wide: all 468 patterns
+ * of loads and 468 of stores of shared memory take these cycles); CUDA C programming guide (compute capabilities 2.x to 9.0); GPGPU-Sim 4.0 for its GTX 480.
  */
 #include "models/accesses/accesses.h"
 
@@ -50,23 +53,60 @@ static uint32_t fullest_bank(uint32_t banks, const uint64_t *addresses, uint32_t
 	return most;
 }
 
-/* Banks are read once for lanes that ask for the same word, but each lane gets its bytes by itself. */
-static uint32_t shared_turns(const struct gpu *gpu, const uint64_t *addresses, uint32_t lanes, uint32_t bytes)
+static const uint64_t nowhere = UINT64_MAX;
+
+/* Lanes that are off are like any other. */
+static bool lanes_alike(const uint64_t *placed, uint32_t lanes, uint32_t apart)
 {
-	uint32_t returned = (lanes * bytes + gpu->shared_return_bytes - 1) / gpu->shared_return_bytes;
-	return max_u32(returned, fullest_bank(gpu->shared_banks, addresses, lanes, (bytes + 3) / 4));
+	for (uint32_t i = 0; i < lanes; i++) {
+		uint32_t other = i ^ apart;
+		if (other < lanes && placed[i] != placed[other] && placed[i] != nowhere && placed[other] != nowhere)
+			return false;
+	}
+	return true;
 }
 
-/* Wide accesses go in parts of the warp, each moving no more than all banks hold. */
-static uint32_t shared_accesses(const struct gpu *gpu, const uint64_t *addresses, uint32_t lanes, uint32_t bytes)
+static uint32_t part_cycles(const struct gpu *gpu, const uint64_t *placed, uint32_t lanes, uint32_t words)
 {
-	if (gpu->shared_return_bytes)
-		return shared_turns(gpu, addresses, lanes, bytes);
-	uint32_t words = bytes > 4 && gpu->shared_wide_splits ? bytes / 4 : 1, sum = 0;
+	uint64_t own[MOST_LANES];
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < lanes; i++)
+		if (placed[i] != nowhere)
+			own[count++] = placed[i];
+	return count ? fullest_bank(gpu->shared_banks, own, count, words) : 0;
+}
+
+/* Parts of the warp take turns, and no fewer cycles than there are parts, whichever lanes are on. */
+static uint32_t shared_turns(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *placed, uint32_t lanes)
+{
+	uint32_t bytes = kind->atomic ? 4 : max_u32(kind->bytes, 4), sum = 0;
+	bool joined = !kind->store && (lanes_alike(placed, lanes, 1) || lanes_alike(placed, lanes, 2));
+	uint32_t at_once = joined ? gpu->shared_return_bytes : gpu->shared_banks * 4, part = min_u32(max_u32(at_once / bytes, 1), lanes);
+	for (uint32_t first = 0; first < lanes; first += part)
+		sum += part_cycles(gpu, placed + first, min_u32(lanes - first, part), (bytes + 3) / 4);
+	return max_u32(sum, (lanes + part - 1) / part);
+}
+
+/* Without measurements, wide accesses go in parts of the lanes that are on. */
+static uint32_t shared_splits(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes)
+{
+	uint32_t bytes = kind->atomic ? 4 : kind->bytes, words = bytes > 4 && gpu->shared_wide_splits ? bytes / 4 : 1, sum = 0;
 	uint32_t part = lanes / words ? lanes / words : 1;
 	for (uint32_t first = 0; first < lanes; first += part)
 		sum += fullest_bank(gpu->shared_banks, addresses + first, lanes - first < part ? lanes - first : part, words);
 	return sum;
+}
+
+uint32_t shared_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, const uint32_t *numbers, uint32_t lanes)
+{
+	uint64_t placed[MOST_LANES];
+	uint32_t all = min_u32(max_u32(gpu->warp_size, lanes), MOST_LANES);
+	if (!gpu->shared_return_bytes)
+		return max_u32(shared_splits(gpu, kind, addresses, lanes), 1);
+	memset(placed, 0xff, sizeof placed);
+	for (uint32_t i = 0; i < lanes; i++)
+		placed[min_u32(numbers ? numbers[i] : i, all - 1)] = addresses[i];
+	return shared_turns(gpu, kind, placed, all);
 }
 
 /* The bank of tags that a line is in: digits of its number. Half of the digits are exclusive-ored with the other half, until one is left. */
@@ -143,7 +183,7 @@ uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, con
 		return 1;
 	struct memory_part parts[COALESCE_MOST_PARTS];
 	if (kind->space == SPACE_shared)
-		n = shared_accesses(gpu, addresses, lanes, kind->atomic ? 4 : kind->bytes);
+		n = shared_cycles(gpu, kind, addresses, NULL, lanes);
 	else if (kind->space != SPACE_none && kind->space != SPACE_texture && kind->space != SPACE_param)
 		n = unit_cycles(gpu, kind, addresses, lanes, coalesce(gpu, kind, addresses, lanes, parts));
 	return n ? n : 1;

@@ -221,7 +221,7 @@ static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64
 	}
 	if (r.kind.space == SPACE_shared) {
 		gs_buf_add(&m->path.firsts, &first, sizeof first);
-		return (uint16_t)gpu_accesses(m->gpu, &r.kind, r.addresses, r.count);
+		return (uint16_t)shared_cycles(m->gpu, &r.kind, r.addresses, r.lanes, r.count);
 	}
 	bool texels = uses_image(m, in, &r, &image);
 	if (r.kind.space == SPACE_local)

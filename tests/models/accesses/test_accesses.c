@@ -110,8 +110,46 @@ static void lanes_get_so_many_bytes_of_shared_memory(void)
 	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 4}, one, 32), 1);
 	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 8}, one, 32), 1);
 	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 16}, one, 32), 2);
-	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 16}, one, 16), 1);
+	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 16}, one, 16), 2); /* the others wait for nothing, but take as long */
 	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &(struct access_kind){.space = SPACE_shared, .bytes = 16}, own, 32), 4);
+}
+
+/*
+ * Each lane has an element, of 8 or 16 bytes: 16 or 8 of them are in all banks. Halves and quarters of the warp take turns, but for loads in which
+ * lanes that differ in bit 0 or bit 1 of their number are alike. An H200 takes these cycles (tests/reference/h200-truth/wide.csv: bits, stride).
+ */
+static void wide_accesses_go_by_parts_of_the_warp(void)
+{
+	static const struct { uint32_t mask, shift, apart, loads[2], stores[2]; } measured[] = {
+		{0, 0, 1, {1, 2}, {2, 4}},  {1, 0, 1, {1, 2}, {2, 4}},  {2, 1, 1, {1, 2}, {2, 4}},  {3, 0, 1, {2, 4}, {2, 4}},  {15, 0, 1, {2, 4}, {2, 4}},
+		{30, 1, 1, {1, 2}, {2, 4}}, {31, 0, 1, {2, 4}, {2, 4}}, {31, 0, 2, {4, 8}, {4, 8}}, {31, 0, 3, {2, 4}, {2, 4}}, {31, 0, 16, {32, 32}, {32, 32}}};
+	struct gpu gpu = fermi();
+	uint64_t addresses[32];
+	gpu.shared_return_bytes = 256;
+	for (size_t m = 0; m < sizeof measured / sizeof *measured; m++)
+		for (uint32_t wide = 0; wide < 2; wide++) {
+			struct access_kind kind = {.space = SPACE_shared, .bytes = 8u << wide};
+			for (uint32_t i = 0; i < 32; i++)
+				addresses[i] = (uint64_t)((i & measured[m].mask) >> measured[m].shift) * measured[m].apart * kind.bytes;
+			CU_ASSERT_EQUAL(gpu_accesses(&gpu, &kind, addresses, 32), measured[m].loads[wide]);
+			kind.store = true;
+			CU_ASSERT_EQUAL(gpu_accesses(&gpu, &kind, addresses, 32), measured[m].stores[wide]);
+		}
+}
+
+/* Which lanes are on: 0 to 3 are not alike; 0, 4, 8 and 12 have nobody beside them, and halves go at once; 0 and 17 share a bank in one of them. */
+static void lanes_that_are_off_are_like_any(void)
+{
+	static const uint32_t first[] = {0, 1, 2, 3}, apart[] = {0, 4, 8, 12}, far[] = {0, 17};
+	static const uint64_t own[] = {0, 8, 16, 24}, same_bank[] = {0, 256};
+	struct gpu gpu = fermi();
+	struct access_kind load = {.space = SPACE_shared, .bytes = 8}, store = {.space = SPACE_shared, .bytes = 8, .store = true};
+	gpu.shared_return_bytes = 256;
+	CU_ASSERT_EQUAL(shared_cycles(&gpu, &load, own, first, 4), 2);
+	CU_ASSERT_EQUAL(shared_cycles(&gpu, &load, own, apart, 4), 1);
+	CU_ASSERT_EQUAL(shared_cycles(&gpu, &store, own, apart, 4), 2);
+	CU_ASSERT_EQUAL(shared_cycles(&gpu, &load, same_bank, far, 2), 2);
+	CU_ASSERT_EQUAL(shared_cycles(&gpu, &store, same_bank, far, 2), 2); /* one in each half */
 }
 
 /* Atomics: 32 lanes on one counter are one segment and 31 more turns. On 32 neighbours, 128 bytes are 4 segments. */
@@ -249,6 +287,8 @@ void add_accesses_tests(void)
 	CU_add_test(suite, "banks conflict without padding", banks_conflict_without_padding);
 	CU_add_test(suite, "wide shared accesses take turns", wide_shared_accesses_take_turns);
 	CU_add_test(suite, "lanes get so many bytes of shared memory", lanes_get_so_many_bytes_of_shared_memory);
+	CU_add_test(suite, "wide accesses go by parts of the warp", wide_accesses_go_by_parts_of_the_warp);
+	CU_add_test(suite, "lanes that are off are like any", lanes_that_are_off_are_like_any);
 	CU_add_test(suite, "atomics on one address are serial", atomics_on_one_address_are_serial);
 	CU_add_test(suite, "data scatters in shared memory", data_scatters_in_shared_memory);
 	CU_add_test(suite, "lanes meet in banks by chance", lanes_meet_by_chance);
