@@ -109,6 +109,12 @@ uint32_t shared_cycles(const struct gpu *gpu, const struct access_kind *kind, co
 	return shared_turns(gpu, kind, placed, all);
 }
 
+uint32_t fragment_place(uint32_t n)
+{
+	enum { LINES = 8 };
+	return n / (2 * LINES) * 2 * LINES + n % 2 * LINES + n % (2 * LINES) / 2;
+}
+
 /* The bank of tags that a line is in: digits of its number. Half of the digits are exclusive-ored with the other half, until one is left. */
 static uint32_t tag_bank(uint64_t line, uint32_t digit_bits)
 {

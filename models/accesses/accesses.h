@@ -17,8 +17,13 @@ struct access_kind {
 /* Cycles of the load/store unit: lines or sectors touched, or the fullest bank of shared memory; at least 1. */
 uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes);
 
-/* The same of shared memory. `numbers`: which lane of the warp each address is of, upwards; NULL: the first ones. */
+/* The same of shared memory. `numbers`: which lane of the warp each address is of; NULL: the first ones. */
 uint32_t shared_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, const uint32_t *numbers, uint32_t lanes);
+
+/* Fragments of 16 by 16 halves (wmma.load) are read in pieces of half a line, two for each line. They come as four matrices of 8 by 8, for each of which
+ * eight lanes give the places of its lines. Returns the lane for piece n. */
+enum { FRAGMENT_PIECE = 16 /* bytes */ };
+uint32_t fragment_place(uint32_t n);
 
 /* The same of an access that coalesce has made so many parts of. Not for shared memory. */
 uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes, uint32_t parts);

@@ -206,6 +206,16 @@ static void follow_texel(struct trace_maker *m, uint32_t instruction, const stru
 	shift_finder_image(m->shifts, instruction, use->packed);
 }
 
+static uint16_t shared_request(const struct trace_maker *m, const struct code_instruction *in, const struct warp_request *r)
+{
+	const char *opcode = m->code->strings ? m->code->strings + in->opcode : "";
+	bool fragment = r->kind.bytes == FRAGMENT_PIECE && !strncmp(opcode, "wmma.load", 9);
+	uint32_t places[REPLAY_MOST_LANES];
+	for (uint32_t i = 0; i < r->count; i++)
+		places[i] = fragment ? fragment_place(r->lanes[i]) : r->lanes[i];
+	return (uint16_t)shared_cycles(m->gpu, &r->kind, r->addresses, places, r->count);
+}
+
 static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64_t mask)
 {
 	const struct code_instruction *in = &m->code->code[instruction];
@@ -221,7 +231,7 @@ static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64
 	}
 	if (r.kind.space == SPACE_shared) {
 		gs_buf_add(&m->path.firsts, &first, sizeof first);
-		return (uint16_t)shared_cycles(m->gpu, &r.kind, r.addresses, r.lanes, r.count);
+		return shared_request(m, in, &r);
 	}
 	bool texels = uses_image(m, in, &r, &image);
 	if (r.kind.space == SPACE_local)

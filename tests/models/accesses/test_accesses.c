@@ -152,6 +152,31 @@ static void lanes_that_are_off_are_like_any(void)
 	CU_ASSERT_EQUAL(shared_cycles(&gpu, &store, same_bank, far, 2), 2); /* one in each half */
 }
 
+/*
+ * Sixteen lines of 32 bytes, 80 bytes apart, so that eight lines of half the width are in all banks. In the order of memory, a quarter of the pieces
+ * is four lines of 8 words, at words 0, 20, 40 and 60: banks 0 to 7, 20 to 27, 8 to 15 and 28 to 3, the last of which meets the first. By
+ * matrices, lines of 4 words are at banks 0, 20, 8, 28, 16, 4, 24 and 12.
+ */
+static void fragments_come_matrix_by_matrix(void)
+{
+	struct gpu gpu = fermi();
+	struct access_kind load = {.space = SPACE_shared, .bytes = FRAGMENT_PIECE};
+	uint64_t addresses[32];
+	uint32_t places[32];
+	gpu.shared_return_bytes = 256;
+	for (uint32_t i = 0; i < 32; i++) {
+		addresses[i] = (uint64_t)(i / 2) * 80 + i % 2 * FRAGMENT_PIECE;
+		places[i] = fragment_place(i);
+	}
+	CU_ASSERT_EQUAL(shared_cycles(&gpu, &load, addresses, NULL, 32), 8);
+	CU_ASSERT_EQUAL(shared_cycles(&gpu, &load, addresses, places, 32), 4);
+	CU_ASSERT_EQUAL(places[0], 0);
+	CU_ASSERT_EQUAL(places[1], 8);
+	CU_ASSERT_EQUAL(places[2], 1);
+	CU_ASSERT_EQUAL(places[17], 24);
+	CU_ASSERT_EQUAL(places[31], 31);
+}
+
 /* Atomics: 32 lanes on one counter are one segment and 31 more turns. On 32 neighbours, 128 bytes are 4 segments. */
 static void atomics_on_one_address_are_serial(void)
 {
@@ -289,6 +314,7 @@ void add_accesses_tests(void)
 	CU_add_test(suite, "lanes get so many bytes of shared memory", lanes_get_so_many_bytes_of_shared_memory);
 	CU_add_test(suite, "wide accesses go by parts of the warp", wide_accesses_go_by_parts_of_the_warp);
 	CU_add_test(suite, "lanes that are off are like any", lanes_that_are_off_are_like_any);
+	CU_add_test(suite, "fragments come matrix by matrix", fragments_come_matrix_by_matrix);
 	CU_add_test(suite, "atomics on one address are serial", atomics_on_one_address_are_serial);
 	CU_add_test(suite, "data scatters in shared memory", data_scatters_in_shared_memory);
 	CU_add_test(suite, "lanes meet in banks by chance", lanes_meet_by_chance);
