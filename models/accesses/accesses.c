@@ -5,6 +5,7 @@
  *   the fullest bank has words, and no fewer than the tags of their lines take. Tags are in l1_tags_per_cycle banks (T, a power of two): a line is in
  *   the bank that the digits of its number to the base T make, each exclusive-ored with the others. In a cycle lines are looked up in the
  *   order of lanes until one is in a bank that was taken: 32 lines at random take 14.8 cycles of 4 banks, not 8
+ *   constant: with const_each_cycles, so many cycles for each different address, if there are several
  *   shared: the largest number of different 4-byte words in one bank; lanes on the same word share it. Where a description says how much lanes get
  *   in a cycle (shared_return_bytes), accesses of 8 bytes a lane go by halves of the warp and those of 16 by quarters: as many lanes as banks have
  *   words for. In a load, two such parts go at once where all lanes i and i ^ 1, or all i and i ^ 2, ask for the same or are off
@@ -151,10 +152,28 @@ static uint32_t tag_cycles(const struct gpu *gpu, const uint64_t *addresses, uin
 	return cycles;
 }
 
+/* Addresses of constants are taken one after the other, however near to each other they are. Where there is one, it mostly comes by way of registers
+ * that lanes share (ULDC), and does not take this unit. */
+static uint32_t constant_cycles(const struct gpu *gpu, const uint64_t *addresses, uint32_t lanes)
+{
+	uint64_t seen[MOST_LANES];
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < lanes; i++) {
+		uint32_t n = count;
+		while (n && seen[n - 1] != addresses[i])
+			n--;
+		if (!n)
+			seen[count++] = addresses[i];
+	}
+	return count > 1 ? gpu->const_each_cycles * count : 1;
+}
+
 /* Hits of L1 read its banks, as shared memory does; before that, the tags of some lines are looked up in a cycle. */
 uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes, uint32_t parts)
 {
 	bool of_l1 = kind->space == SPACE_global || kind->space == SPACE_generic; /* private memory is laid out so that lanes do not meet */
+	if (kind->space == SPACE_const && gpu->const_each_cycles)
+		return constant_cycles(gpu, addresses, min_u32(lanes, MOST_LANES));
 	if (!gpu->l1_banks || !of_l1 || kind->store || kind->atomic || parts <= 1)
 		return parts ? parts : 1;
 	lanes = min_u32(lanes, MOST_LANES);

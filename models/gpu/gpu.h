@@ -317,6 +317,10 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	  "of all lanes that are coalesced together, so that wide accesses go in parts of a warp; 0: the whole warp")  \
 	X(FLAG, narrow_segments, "", 0, 1, GPU_DEFAULT("0"), "1 and 2 bytes per lane are coalesced in 32 and 64 bytes")  \
 	X(BYTES, const_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("64"), "of constant memory, in one cycle")          \
+	X(COUNT, const_each_cycles, "cycles", 0, 1000, GPU_DEFAULT("0"),                                               \
+	  "of the load/store unit, for each different constant that lanes of a warp ask for at once; 0: as const_access_bytes") \
+	X(REAL, const_each_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                             \
+	  "that such a load waits longer for each of them but the first, with const_each_cycles")                      \
 	X(BYTES, atomic_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("32"), "of atomics, in one cycle")                 \
 	X(REAL, shared_latency, "cycles", 0, 100000, GPU_REQUIRED, "load from shared memory without conflicts")        \
 	X(REAL, const_latency, "cycles", 0, 100000, GPU_REQUIRED, "load of a constant or parameter that is cached")    \

@@ -73,13 +73,23 @@ static inline uint32_t wait_of(const struct ov_sm *sm, const struct ov_flight *f
 	return f->request != OV_NONE && own ? own[f->request] : usual ? usual[f->op] : 0;
 }
 
+/* For how long the last access comes after the first. Constants that differ are looked up one after the other, which takes longer than their unit. */
+static inline uint64_t last_access(const struct ov_sm *sm, const struct ov_op *op, uint64_t held)
+{
+	const struct gpu *gpu = sm->m->gpu;
+	if (op->space != SPACE_const || !gpu->const_each_cycles || gpu->const_each_latency <= 0)
+		return (held - op->initiation) / OV_FRACTION;
+	uint64_t different = held / op->initiation / gpu->const_each_cycles;
+	return different > 1 ? (uint64_t)((double)(different - 1) * gpu->const_each_latency) : 0;
+}
+
 /* Accesses follow one another; the last one brings the result. Without any, there is nothing to wait for. */
 static void start_access(struct ov_sm *sm, struct ov_unit *u, const struct ov_flight *f)
 {
 	const struct ov_op *op = &sm->ops[f->op];
 	uint32_t accesses = accesses_of(sm, f, op), extra = wait_of(sm, f, op);
 	uint64_t count = accesses ? accesses : 1, held = count * op->initiation;
-	uint64_t done = sm->now + op->result + extra + (held - op->initiation) / OV_FRACTION;
+	uint64_t done = sm->now + op->result + extra + last_access(sm, op, held);
 	if (!accesses && op->latency_rule != OV_SHARED)
 		done = sm->now + 1;
 	occupy_unit(sm, u, held);

@@ -177,6 +177,23 @@ static void fragments_come_matrix_by_matrix(void)
 	CU_ASSERT_EQUAL(places[31], 31);
 }
 
+/* Two cycles for each address, also where all are in a word; one constant for all lanes is not looked up so. */
+static void constants_are_looked_up_one_by_one(void)
+{
+	static const struct { uint32_t different, apart, cycles; } tables[] = {{1, 1, 1}, {2, 1, 4}, {4, 1, 8}, {8, 1, 16}, {32, 1, 64}, {8, 4, 16}, {32, 128, 64}};
+	struct gpu gpu = fermi();
+	struct access_kind load = {.space = SPACE_const, .bytes = 1};
+	uint64_t addresses[32];
+	for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+		for (uint64_t i = 0; i < 32; i++)
+			addresses[i] = 4096 + i % tables[t].different * tables[t].apart;
+		gpu.const_each_cycles = 2;
+		CU_ASSERT_EQUAL(gpu_accesses(&gpu, &load, addresses, 32), tables[t].cycles);
+		gpu.const_each_cycles = 0; /* by pieces of 64 bytes */
+		CU_ASSERT_EQUAL(gpu_accesses(&gpu, &load, addresses, 32), tables[t].apart == 128 ? 32 : 1);
+	}
+}
+
 /* Atomics: 32 lanes on one counter are one segment and 31 more turns. On 32 neighbours, 128 bytes are 4 segments. */
 static void atomics_on_one_address_are_serial(void)
 {
@@ -315,6 +332,7 @@ void add_accesses_tests(void)
 	CU_add_test(suite, "wide accesses go by parts of the warp", wide_accesses_go_by_parts_of_the_warp);
 	CU_add_test(suite, "lanes that are off are like any", lanes_that_are_off_are_like_any);
 	CU_add_test(suite, "fragments come matrix by matrix", fragments_come_matrix_by_matrix);
+	CU_add_test(suite, "constants are looked up one by one", constants_are_looked_up_one_by_one);
 	CU_add_test(suite, "atomics on one address are serial", atomics_on_one_address_are_serial);
 	CU_add_test(suite, "data scatters in shared memory", data_scatters_in_shared_memory);
 	CU_add_test(suite, "lanes meet in banks by chance", lanes_meet_by_chance);

@@ -545,6 +545,33 @@ static void test_accesses_hold_the_unit(void)
 	}
 }
 
+/* Of n different constants, the last comes 11 (n - 1) cycles after the first, and the unit is taken for 2 n cycles: so long a load waits that comes next. */
+static void test_constants_follow_one_another(void)
+{
+	static struct scene s;
+	static const uint32_t block = 0;
+	static const uint16_t usual[][5] = {{1, 1, 1, 1, 1}, {4, 1, 1, 1, 1}, {8, 1, 1, 1, 1}};
+	static const uint64_t later[] = {0, 11, 33};
+	uint32_t path_of = 0;
+	for (int waits = 0; waits < 2; waits++) {
+		uint64_t alone = 0;
+		scene_start(&s, "gtx480", "const_each_cycles=2,const_each_latency=11");
+		build_memory(&s.code, CODE_load, SPACE_const, "1 <- 3");
+		build_memory(&s.code, CODE_load, SPACE_global, "2 <- 3");
+		build(&s.code, CODE_move, waits ? "5 <- 2" : "4 <- 1");
+		for (int i = 0; i < 3; i++) {
+			struct warp_path path = {.blocks = &block, .block_count = 1};
+			struct launch_warps launch = {.code = &s.code.code, .paths = &path, .path_count = 1, .groups = 1, .warps_per_group = 1,
+			                              .path_of = &path_of, .pattern_groups = 1, .usual_accesses = usual[i]};
+			s.issue_count = 0;
+			CU_ASSERT_EQUAL(model_occupancy_vector(&s.gpu, &launch, 1, &s.options, &s.timing, NULL), 0);
+			uint64_t took = s.issues[2].cycle - s.issues[0].cycle;
+			alone = i ? alone : took;
+			CU_ASSERT_EQUAL(took, alone + (waits ? usual[i][0] - 1u : later[i]));
+		}
+	}
+}
+
 /*
  * A load of 16 accesses is issued in cycle t. It misses L1, so its value comes 4 cycles later than a hit: complete in
  * t + 39 + 15 + 4 = t + 58. Its accesses write register 1 in cycles t + 43 to t + 58, and hold bank 1 for that time. A chain of
@@ -679,6 +706,7 @@ void add_occupancy_vector_tests(void)
 	CU_add_test(s, "greedy stays, oldest goes back", test_greedy_against_oldest);
 	CU_add_test(s, "two levels give way for memory only", test_two_levels);
 	CU_add_test(s, "accesses hold the load/store unit", test_accesses_hold_the_unit);
+	CU_add_test(s, "constants follow one another", test_constants_follow_one_another);
 	CU_add_test(s, "accesses from behind L1 write their bank one by one", test_late_accesses_write_their_bank);
 	CU_add_test(s, "a warp ends when its stores are acknowledged", test_stores_end_a_warp);
 	CU_add_test(s, "an atomic stops its warp", test_atomics_stop_a_warp);
