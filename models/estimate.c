@@ -656,9 +656,22 @@ static int start_estimate(const struct gpu *gpu, const struct launch_profile *la
 	return count_instructions(launch, out, low, high);
 }
 
-int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+/* Units that multiply matrices make the chip lower its clock, from the first launch that has any on. */
+static struct gpu clocked(const struct gpu *gpu, const struct kernel_code *code)
+{
+	struct gpu own = *gpu;
+	bool multiplies = false;
+	for (uint32_t i = 0; code && i < code->code_count; i++)
+		multiplies |= code->code[i].class == CODE_tensor || code->code[i].class == CODE_tensor_half;
+	if (multiplies && gpu->tensor_clock_mhz > 0)
+		own.clock_mhz = gpu->tensor_clock_mhz;
+	return own;
+}
+
+int model_launch(const struct gpu *described, const struct launch_profile *launch, const struct model_options *options,
                  struct estimate *out, struct gs_error *err)
 {
+	struct gpu own = clocked(described, launch->code), *gpu = &own;
 	double low, high;
 	if (err)
 		*err->text = 0;
@@ -669,9 +682,10 @@ int model_launch(const struct gpu *gpu, const struct launch_profile *launch, con
 	return result ? explain_failure(result, err) : 0;
 }
 
-int model_between(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+int model_between(const struct gpu *described, const struct launch_profile *launch, const struct model_options *options,
                   const struct family_between *between, struct estimate *out, struct gs_error *err)
 {
+	struct gpu own = clocked(described, launch->code), *gpu = &own;
 	double low, high;
 	if (err)
 		*err->text = 0;

@@ -245,6 +245,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, sm_count, "SMs", 1, 1024, GPU_REQUIRED, "streaming multiprocessors")                                  \
 	X(COUNT, warp_size, "threads", 1, 128, GPU_REQUIRED, "threads of a warp")                                      \
 	X(REAL, clock_mhz, "MHz", 1, 10000, GPU_REQUIRED, "core clock that all cycles count")                          \
+	X(REAL, tensor_clock_mhz, "MHz", 0, 10000, GPU_DEFAULT("0"),                                                   \
+	  "the same of launches that multiply matrices, other than those of fp64; 0: clock_mhz")                       \
 	/* scheduling and fetch */                                                                                     \
 	X(COUNT, schedulers_per_sm, "schedulers", 1, 64, GPU_REQUIRED, "warp schedulers of an SM")                     \
 	X(COUNT, issue_per_scheduler, "instructions/cycle", 1, 8, GPU_REQUIRED, "of one warp that a scheduler issues") \

@@ -373,6 +373,26 @@ static void a_launch_that_cannot_be_modelled_says_why(void)
 	CU_ASSERT_STRING_EQUAL(err.text, "its warps have 128 lanes; at most 64 can be modelled");
 }
 
+/* Cycles count the clock of such launches, where a description has one. Products of fp64 do not lower it. */
+static void products_of_matrices_lower_the_clock(void)
+{
+	static const struct { enum code_class class; double mhz; } cases[] = {{CODE_int, 1000}, {CODE_tensor_fp64, 1000}, {CODE_tensor, 800}, {CODE_tensor_half, 800}};
+	struct synthesis s;
+	struct estimate e;
+	struct gpu gpu = test_gpu("gtx480", "clock_mhz=1000,tensor_clock_mhz=800");
+	uint64_t counts[2] = {0};
+	struct launch_profile launch = {.global = {64, 1, 1}, .local = {64, 1, 1}, .groups = {1, 1, 1}, .code = &code, .counts = counts,
+	                                .scale = 1, .lanes = {.columns = 1, .gather = gather_nothing, .expand = expand}};
+	struct model_options options = {.kind = MODEL_OCCUPANCY};
+	synthesise_loads(SPACE_global, 1, NULL, &s); /* makes the code */
+	synthesis_free(&s);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		instructions[2].class = cases[i].class;
+		CU_ASSERT_EQUAL(model_launch(&gpu, &launch, &options, &e, NULL), 0);
+		CU_ASSERT_DOUBLE_EQUAL(e.time_ns, e.cycles * 1000 / cases[i].mhz, 1e-6);
+	}
+}
+
 void add_synthesise_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("synthesise", NULL, NULL);
@@ -389,6 +409,7 @@ void add_synthesise_tests(void)
 	CU_add_test(suite, "lanes that call different functions meet again", lanes_that_call_different_functions_meet_again);
 	CU_add_test(suite, "calls return", calls_return);
 	CU_add_test(suite, "functions are called as often as they ran", functions_are_called_as_often_as_they_ran);
+	CU_add_test(suite, "products of matrices lower the clock", products_of_matrices_lower_the_clock);
 	CU_add_test(suite, "a launch that cannot be modelled says why", a_launch_that_cannot_be_modelled_says_why);
 	CU_add_test(suite, "contradicting counts end", contradicting_counts_end);
 	CU_add_test(suite, "warps go round with their longest lane", warps_go_round_with_their_longest_lane);
