@@ -3,9 +3,10 @@
  *
  *   load/store unit -> l1_lookup_cycles in a queue -> tags -> hit: the value memory_hit_cycles later
  *                                                          -> miss: leaves the SM in the next cycle, comes back, is written
- * Parts of requests are looked up in order, one per cycle, or l1_tags_per_cycle of loads. A part waits if L1 has no entry for it, or no room for it to
- * leave; then those after it wait, too, and at last the unit. Atomics leave at once. So do loads where L1 does not cache
- * global memory. Constants and parameters have tags of their own, and a miss costs const_miss_cycles.
+ * Parts of requests are looked up in order, one per cycle, or l1_tags_per_cycle of loads; with l1_store_cycles, stores take so long, and loads
+ * as long as they had the load/store unit, for the banks that they read then or when their line has come. A part waits if L1 has no entry for
+ * it, or no room for it to leave; then those after it wait, too, and at last the unit. Atomics leave at once. So do loads where L1 does not
+ * cache global memory. Constants and parameters have tags of their own, and a miss costs const_miss_cycles.
  *
  * L1's data are written a sector in a cycle, by stores and by what arrives. The only reads that wait for it are those of filters that need all cycles
  * themselves. Source: an H200 (tests/reference/h200-truth/micro.csv, texture_32x8, 4096 x 4096 texels of 16 bytes, nine reads of each): a warp takes 150
@@ -253,7 +254,7 @@ static void ov_memory_step(struct ov_sm *sm)
 				plan_step(sm, o->leaving[o->leaving_head]);
 			return;
 		}
-		o->lookup_free += p.store ? 1 : 1.0 / gpu_of(sm)->l1_tags_per_cycle;
+		o->lookup_free += (double)p.cycles;
 		o->part_head = (o->part_head + 1) & (o->part_capacity - 1);
 		o->part_count--;
 		o->accesses[p.access].parts--;
@@ -348,14 +349,28 @@ static uint64_t cycle_of_part(uint32_t part, uint32_t count, uint32_t cycles)
 	return cycles == count || !cycles ? part : ((uint64_t)(part + 1) * cycles + count - 1) / count - 1;
 }
 
+/* Of a part, where loads take `cycles` of the unit for so many parts. Lanes do not meet in banks in private memory. */
+static float lookup_cycles(const struct gpu *gpu, const struct ov_op *op, uint32_t count, uint32_t cycles)
+{
+	double tags = 1.0 / gpu->l1_tags_per_cycle;
+	bool store = op->latency_rule == OV_STORE;
+	if (gpu->l1_store_cycles <= 0)
+		return (float)(store ? 1 : tags);
+	if (store)
+		return (float)gpu->l1_store_cycles;
+	return (float)(op->space == SPACE_local ? tags : max_double(tags, (double)cycles / count));
+}
+
 static void queue_parts(struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *first, uint32_t count, uint32_t cycles)
 {
 	bool moved = first == sm->memory->moved;
 	struct ov_memory *o = sm->memory;
 	const struct ov_op *op = &sm->ops[f->op];
 	uint32_t n = new_access(sm, f, count);
+	float lookup = lookup_cycles(gpu_of(sm), op, count, cycles);
 	for (uint32_t i = 0; i < count && n != OV_NONE; i++) {
-		struct ov_part p = {.ready = sm->now + gpu_of(sm)->l1_lookup_cycles + cycle_of_part(i, count, cycles) * op->initiation / OV_FRACTION,
+		struct ov_part p = {.cycles = lookup,
+		                 .ready = sm->now + gpu_of(sm)->l1_lookup_cycles + cycle_of_part(i, count, cycles) * op->initiation / OV_FRACTION,
 		                 .address = moved ? first[i].address : shifted_address(sm, f, first[i].address),
 		                 .access = n,
 		                 .sectors = first[i].sectors | !first[i].sectors, /* at least one */

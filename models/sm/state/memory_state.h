@@ -26,6 +26,7 @@ struct ov_access {
 struct ov_part {
 	uint64_t ready, address;
 	uint32_t access, sectors;
+	float cycles; /* that its lookup takes */
 	uint16_t bytes;
 	bool store, local;
 };

@@ -290,6 +290,36 @@ static void constants_wait_for_entries(void)
 	CU_ASSERT_EQUAL(load[0], load[1]);
 }
 
+/*
+ * A line that L1 has is loaded again after a store to four others. All come to L1 one after the other, the store's lines in a cycle each, or in
+ * three: then the load is looked up eight cycles later.
+ */
+static void loads_wait_for_stores_before_them(void)
+{
+	static const char *const cycles[] = {"0", "1", "3"};
+	static const uint32_t first[] = {0, 1, 5, 6};
+	struct memory_part parts[6] = {{.address = 1 << 20, .sectors = 15, .bytes = 128}};
+	double took[3];
+	for (uint32_t i = 0; i < 4; i++)
+		parts[1 + i] = (struct memory_part){.address = (1 << 24) + 128 * i, .sectors = 15, .bytes = 128};
+	parts[5] = parts[0];
+	for (int i = 0; i < 3; i++) {
+		static struct scene s;
+		char overrides[128];
+		snprintf(overrides, sizeof overrides, "icache_line_instructions=0,l2_spread_cycles=0,l1_store_cycles=%s", cycles[i]);
+		scene_start(&s, "h200", overrides);
+		build_memory(&s.code, CODE_load, SPACE_global, "2 <- 1");
+		build(&s.code, CODE_move, "1 <- 2");
+		build_memory(&s.code, CODE_store, SPACE_global, "1 1");
+		build_memory(&s.code, CODE_load, SPACE_global, "2 <- 1");
+		build(&s.code, CODE_move, "1 <- 2");
+		run_requests(&s, parts, first, 3, NULL, 0);
+		took[i] = (double)(s.issues[4].cycle - s.issues[3].cycle);
+	}
+	CU_ASSERT_EQUAL(took[1], took[0]);
+	CU_ASSERT_EQUAL(took[2], took[0] + 8);
+}
+
 static void without_requests_memory_is_perfect(void)
 {
 	static struct scene s;
@@ -317,5 +347,6 @@ void add_memory_of_warps_tests(void)
 	CU_ADD_TEST(s, sectors_on_their_way_are_hits);
 	CU_ADD_TEST(s, a_larger_l2_is_not_slower);
 	CU_ADD_TEST(s, constants_wait_for_entries);
+	CU_ADD_TEST(s, loads_wait_for_stores_before_them);
 	CU_ADD_TEST(s, without_requests_memory_is_perfect);
 }
