@@ -1,4 +1,4 @@
-/* Buffers in the order of their use, like the lines of a cache that replaces the least recently used one. */
+/* Ranges of buffers in the order of their use, like the lines of a cache that replaces the least recently used one. */
 #include "models/history/memory_history.h"
 
 #include "models/gpu/kept.h"
@@ -22,36 +22,69 @@ static uint64_t capacity_of(const struct gpu *gpu)
 static struct recent_memory cut(struct recent_memory r, uint64_t bytes)
 {
 	double share = r.bytes ? (double)bytes / (double)r.bytes : 0;
-	return (struct recent_memory){r.buffer, bytes, (uint64_t)((double)r.dirty * share)};
+	r.bytes = bytes;
+	r.dirty = (uint64_t)((double)r.dirty * share);
+	return r;
 }
 
-/* So many bytes of the buffer are no longer where they were. The youngest go: a launch mostly uses what the one before used. Returns how many
- * of them were dirty. */
-static uint64_t take_away(struct memory_history *h, uint64_t buffer, uint64_t bytes)
+/* What of it is from `begin` to `end`. */
+static struct recent_memory between(struct recent_memory r, uint64_t begin, uint64_t end)
 {
+	uint64_t from = max_u64(r.begin, begin), to = min_u64(r.begin + r.length, end);
+	struct recent_memory part = {.buffer = r.buffer, .begin = from};
+	if (from >= to)
+		return part;
+	double share = (double)(to - from) / (double)r.length;
+	part.length = to - from;
+	part.bytes = (uint64_t)((double)r.bytes * share);
+	part.dirty = (uint64_t)((double)r.dirty * share);
+	return part;
+}
+
+/* Bytes that are there of a range of a buffer, in one of the history's; of these, `dirty` are dirty. */
+static uint64_t shared_with(const struct recent_memory *r, uint64_t buffer, uint64_t begin, uint64_t bytes, uint64_t *dirty)
+{
+	struct recent_memory part = between(*r, begin, begin + bytes);
+	*dirty = r->buffer == buffer ? part.dirty : 0;
+	return r->buffer == buffer ? part.bytes : 0;
+}
+
+static void keep(struct memory_history *h, const struct recent_memory *r)
+{
+	if (r->bytes && h->count < MEMORY_HISTORY_BUFFERS)
+		h->recent[h->count++] = *r;
+}
+
+/* The range of the buffer is no longer where it was. Returns how many of its bytes were dirty. */
+static uint64_t take_away(struct memory_history *h, uint64_t buffer, uint64_t begin, uint64_t bytes)
+{
+	struct memory_history old = *h;
 	uint64_t dirty = 0;
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < h->count; i++) {
-		struct recent_memory r = h->recent[i];
-		uint64_t gone = r.buffer != buffer ? 0 : min_u64(r.bytes, bytes);
-		h->recent[kept] = cut(r, r.bytes - gone);
-		dirty += r.dirty - h->recent[kept].dirty;
-		bytes -= gone;
-		kept += r.bytes > gone;
+	h->count = 0;
+	for (uint32_t i = 0; i < old.count; i++) {
+		struct recent_memory r = old.recent[i], gone = between(r, begin, begin + bytes);
+		if (r.buffer != buffer || !gone.length) {
+			keep(h, &r);
+			continue;
+		}
+		struct recent_memory below = between(r, 0, begin), above = between(r, begin + bytes, UINT64_MAX);
+		dirty += r.dirty - below.dirty - above.dirty;
+		keep(h, &below);
+		keep(h, &above);
 	}
-	h->count = kept;
 	return dirty;
 }
 
-/* stays: the share of lines that are there until the launch asks for them. */
-static void put_first(struct memory_history *h, uint64_t buffer, uint64_t bytes, uint64_t stored, double stays)
+/* `bytes` of the range, of `length`. stays: the share of lines that are there until the launch asks for them. */
+static void put_first(struct memory_history *h, struct recent_memory r, uint64_t stored, double stays)
 {
-	uint64_t dirty = (uint64_t)((double)take_away(h, buffer, bytes) * stays);
-	if (!bytes)
+	uint64_t dirty = (uint64_t)((double)take_away(h, r.buffer, r.begin, r.length) * stays);
+	if (!r.bytes)
 		return;
 	h->count -= h->count == MEMORY_HISTORY_BUFFERS; /* the oldest goes */
 	memmove(h->recent + 1, h->recent, h->count * sizeof *h->recent);
-	h->recent[0] = (struct recent_memory){buffer, bytes, min_u64(max_u64(dirty, stored), bytes)};
+	r.dirty = min_u64(max_u64(dirty, stored), r.bytes);
+	h->recent[0] = r;
 	h->count++;
 }
 
@@ -70,25 +103,26 @@ static void evict(struct memory_history *h, const struct gpu *gpu)
 }
 
 /* That any SM finds. */
-static uint64_t held(const struct memory_history *h, const struct gpu *gpu, uint64_t buffer)
+static uint64_t held(const struct memory_history *h, const struct gpu *gpu, const struct memory_use *use)
 {
-	uint64_t bytes = 0, left = surely(gpu);
+	uint64_t bytes = 0, left = surely(gpu), dirty;
 	for (uint32_t i = 0; i < h->count; i++) {
-		uint64_t there = min_u64(h->recent[i].bytes, left);
-		bytes += h->recent[i].buffer == buffer ? there : 0;
-		left -= there;
+		struct recent_memory there = cut(h->recent[i], min_u64(h->recent[i].bytes, left));
+		bytes += shared_with(&there, use->buffer, use->begin, use->bytes, &dirty);
+		left -= there.bytes;
 	}
 	return bytes;
 }
 
 static void take_copies(struct memory_history *h, const struct gpu *gpu, const struct memory_use *use)
 {
+	struct recent_memory copied = {use->buffer, 0, use->copied, use->copied, 0}, written = {use->buffer, 0, use->written, use->written, 0};
 	if (use->largest <= gpu->l2_copies && use->copied)
-		put_first(h, use->buffer, use->copied, 0, 1);
+		put_first(h, copied, 0, 1);
 	else
-		take_away(h, use->buffer, use->copied);
+		take_away(h, use->buffer, 0, use->copied);
 	if (use->written)
-		put_first(h, use->buffer, use->written, use->written, 1);
+		put_first(h, written, use->written, 1);
 	evict(h, gpu);
 }
 
@@ -110,21 +144,26 @@ static void use_memory(struct memory_history *h, const struct gpu *gpu, const st
 {
 	double all = all_bytes(uses, count), capacity = (double)capacity_of(gpu);
 	double share = all > capacity ? capacity / all : 1;
-	for (size_t i = 0; i < count; i++)
-		if (uses[i].buffer && !uses[i].last)
-			put_first(h, uses[i].buffer, (uint64_t)((double)uses[i].bytes * share), (uint64_t)((double)uses[i].stored * share), stays);
-	for (size_t i = 0; i < count; i++)
-		if (uses[i].buffer && uses[i].last)
-			put_first(h, uses[i].buffer, uses[i].bytes, uses[i].stored, stays);
+	for (int last = 0; last < 2; last++)
+		for (size_t i = 0; i < count; i++) {
+			double own = last ? 1 : share;
+			struct recent_memory r = {uses[i].buffer, uses[i].begin, uses[i].bytes, (uint64_t)((double)uses[i].bytes * own), 0};
+			if (uses[i].buffer && uses[i].last == last)
+				put_first(h, r, (uint64_t)((double)uses[i].stored * own), stays);
+		}
 	evict(h, gpu);
 }
 
-/* All buffers: 0. */
-static double dirty_bytes(const struct memory_history *h, uint64_t buffer)
+/* Of all buffers, or of what the launch uses of one. */
+static double dirty_bytes(const struct memory_history *h, const struct memory_use *use)
 {
 	double bytes = 0;
-	for (uint32_t i = 0; i < h->count; i++)
-		bytes += !buffer || h->recent[i].buffer == buffer ? (double)h->recent[i].dirty : 0;
+	for (uint32_t i = 0; i < h->count; i++) {
+		uint64_t dirty = h->recent[i].dirty;
+		if (use)
+			shared_with(&h->recent[i], use->buffer, use->begin, use->bytes, &dirty);
+		bytes += (double)dirty;
+	}
 	return bytes;
 }
 
@@ -137,14 +176,14 @@ static uint8_t dirty_share(double dirty, double incoming)
 /* The launch uses its memory: what it makes place for. */
 static void replace(struct memory_history *h, const struct gpu *gpu, const struct memory_use *uses, size_t count, struct memory_before *out)
 {
-	double before = dirty_bytes(h, 0), stored = 0, incoming = 0, stays = kept_share(gpu, (uint64_t)all_bytes(uses, count), false);
+	double before = dirty_bytes(h, NULL), stored = 0, incoming = 0, stays = kept_share(gpu, (uint64_t)all_bytes(uses, count), false);
 	for (size_t i = 0; i < count; i++) {
 		double bytes = uses[i].buffer ? (double)uses[i].bytes : 0;
-		incoming += bytes > 0 ? bytes - stays * (double)min_u64(held(h, gpu, uses[i].buffer), uses[i].bytes) : 0;
-		stored += bytes > 0 ? max_double((double)uses[i].stored - stays * dirty_bytes(h, uses[i].buffer), 0) : 0;
+		incoming += bytes > 0 ? bytes - stays * (double)min_u64(held(h, gpu, &uses[i]), uses[i].bytes) : 0;
+		stored += bytes > 0 ? max_double((double)uses[i].stored - stays * dirty_bytes(h, &uses[i]), 0) : 0;
 	}
 	use_memory(h, gpu, uses, count, stays);
-	double after = dirty_bytes(h, 0);
+	double after = dirty_bytes(h, NULL);
 	out->dirty = dirty_share(before + stored - after, incoming);
 	out->others_dirty = dirty_share(before - after, incoming);
 }
@@ -157,11 +196,25 @@ static void follow_itself(const struct gpu *gpu, const struct memory_use *uses, 
 		replace(&own, gpu, uses, count, out);
 }
 
+/* Of all parts of each argument together. */
+static void find_cold(const struct memory_history *h, const struct gpu *gpu, const struct memory_use *uses, size_t count, struct memory_before *out)
+{
+	uint64_t there[MEMORY_ARGUMENTS] = {0}, asked[MEMORY_ARGUMENTS] = {0};
+	for (size_t i = 0; i < count; i++)
+		if (uses[i].buffer && uses[i].argument < MEMORY_ARGUMENTS) {
+			out->known = true;
+			there[uses[i].argument] += min_u64(held(h, gpu, &uses[i]), uses[i].bytes);
+			asked[uses[i].argument] += uses[i].bytes;
+		}
+	for (size_t a = 0; a < MEMORY_ARGUMENTS; a++)
+		out->cold[a] = asked[a] ? cold_quarters(there[a], asked[a]) : gpu->l2_warm ? 0 : ALL_COLD;
+}
+
 void memory_history_launch(struct memory_history *h, const struct gpu *gpu, const struct memory_use *uses, size_t count,
                            struct memory_before *out)
 {
 	*out = (struct memory_before){0};
-	count = count < MEMORY_ARGUMENTS ? count : MEMORY_ARGUMENTS;
+	count = count < MEMORY_USES ? count : MEMORY_USES;
 	if (!gpu->l2_kept) {
 		follow_itself(gpu, uses, count, out);
 		return;
@@ -169,10 +222,6 @@ void memory_history_launch(struct memory_history *h, const struct gpu *gpu, cons
 	for (size_t i = 0; i < count; i++)
 		if (uses[i].buffer)
 			take_copies(h, gpu, &uses[i]);
-	for (size_t i = 0; i < count; i++) {
-		bool known = uses[i].buffer;
-		out->known |= known;
-		out->cold[i] = known ? cold_quarters(held(h, gpu, uses[i].buffer), uses[i].bytes) : gpu->l2_warm ? 0 : ALL_COLD;
-	}
+	find_cold(h, gpu, uses, count, out);
 	replace(h, gpu, uses, count, out);
 }

@@ -21,16 +21,30 @@ static void bound_uses(const struct gpu *gpu, const struct launch_profile *p, st
 		uses[i].bytes = min_u64(uses[i].bytes, (uint64_t)most);
 }
 
-/* The arguments whose memory is stored to, by whatever argument points into it. */
-static uint32_t stored_memory(const struct launch_record *l, const struct launch_profile *p, size_t count)
+/* Where an argument points to, in its own memory or another's. */
+struct pointer {
+	uint64_t at;
+	bool stored; /* what it points to is stored to */
+};
+
+/* Those into an argument's memory, upwards. Where none is known, it is used from its begin on. */
+static size_t find_pointers(const struct launch_record *l, size_t count, size_t argument, uint32_t stored, struct pointer *out)
 {
-	uint32_t stored = stored_arguments(p->code), memory = stored;
+	uint64_t all = argument_memory(l->argument_bytes[argument]);
+	size_t found = 0;
 	for (size_t i = 0; i < count && l->argument_values; i++) {
-		uint64_t argument = argument_of_address(l->argument_values[i]);
-		if (stored >> i & 1 && argument < count)
-			memory |= 1u << argument;
+		struct pointer p = {l->argument_values[i] & ((1ull << ARGUMENT_BITS) - 1), stored >> i & 1};
+		size_t n = found;
+		if (argument_of_address(l->argument_values[i]) != argument || p.at >= all)
+			continue;
+		for (; n && out[n - 1].at > p.at; n--)
+			out[n] = out[n - 1];
+		out[n] = p;
+		found++;
 	}
-	return memory;
+	if (!found)
+		out[found++] = (struct pointer){0, stored >> argument & 1};
+	return found;
 }
 
 /* Whether work-items, all of which fit at once, store a result each and no more: results then come when all groups end. */
@@ -41,31 +55,51 @@ static bool store_last(const struct gpu *gpu, const struct launch_profile *p, ui
 	return items <= (uint64_t)gpu->sm_count * gpu->max_warps_per_sm * gpu->warp_size && most_stored <= RESULT * items;
 }
 
-static void find_memory_before(struct memory_history *h, const struct gpu *gpu, const struct launch_record *l, struct launch_profile *p)
+enum { MOST_BYTES = 1 << 30 }; /* times as many arguments do not overflow; no L2 is as large */
+
+/* The parts of an argument's memory: each pointer's goes to the next one. Returns how many there are. */
+static size_t list_uses(const struct gpu *gpu, const struct launch_record *l, const struct launch_profile *p, size_t argument, uint64_t most,
+                        struct pointer *pointers, size_t count, struct memory_use *out)
 {
-	enum { MOST_BYTES = 1 << 30 }; /* times as many arguments do not overflow; no L2 is as large */
-	struct memory_use uses[MEMORY_ARGUMENTS] = {0};
-	size_t count = l->argument_memory && l->argument_bytes ? min_u64(l->argument_count, MEMORY_ARGUMENTS) : 0;
-	uint32_t stored = stored_memory(l, p, count);
-	uint64_t most = p->counts ? (uint64_t)fmin(launch_most_stored(p), MOST_BYTES) : MOST_BYTES;
-	for (size_t i = 0; i < count; i++) {
-		const struct argument_memory *m = &l->argument_memory[i];
-		uint64_t bytes = min_u64(argument_memory(l->argument_bytes[i]), MOST_BYTES);
-		uint64_t own = stored >> i & 1 ? min_u64(bytes, most) : 0;
+	const struct argument_memory *m = &l->argument_memory[argument];
+	uint64_t all = argument_memory(l->argument_bytes[argument]);
+	size_t made = 0;
+	for (size_t n = 0; n < count; n++) {
+		uint64_t end = n + 1 < count ? pointers[n + 1].at : all, bytes = min_u64(end - pointers[n].at, MOST_BYTES);
+		uint64_t own = pointers[n].stored ? min_u64(bytes, most) : 0;
+		if (!bytes && n + 1 < count)
+			pointers[n + 1].stored |= pointers[n].stored;
 		if (!m->buffer || !bytes)
 			continue;
-		uses[i] = (struct memory_use){
+		out[made] = (struct memory_use){
+			.argument = (uint32_t)argument,
 			.buffer = m->buffer,
+			.begin = pointers[n].at,
 			.bytes = bytes,
-			.copied = min_u64(m->copied, bytes),
+			.copied = made ? 0 : min_u64(m->copied, min_u64(all, MOST_BYTES)),
 			.largest = m->largest,
-			.written = min_u64(m->written, bytes),
+			.written = made ? 0 : min_u64(m->written, min_u64(all, MOST_BYTES)),
 			.stored = own,
 			.last = own == bytes && store_last(gpu, p, most),
 		};
+		made++;
 	}
-	bound_uses(gpu, p, uses, count);
-	memory_history_launch(h, gpu, uses, count, &p->memory_before);
+	return made;
+}
+
+static void find_memory_before(struct memory_history *h, const struct gpu *gpu, const struct launch_record *l, struct launch_profile *p)
+{
+	struct memory_use uses[MEMORY_USES];
+	struct pointer pointers[MEMORY_ARGUMENTS];
+	size_t count = l->argument_memory && l->argument_bytes ? min_u64(l->argument_count, MEMORY_ARGUMENTS) : 0, made = 0;
+	uint32_t stored = stored_arguments(p->code);
+	uint64_t most = p->counts ? (uint64_t)fmin(launch_most_stored(p), MOST_BYTES) : MOST_BYTES;
+	for (size_t i = 0; i < count; i++) { /* a pointer is in one argument's memory: there are no more than twice as many parts as arguments */
+		size_t found = find_pointers(l, count, i, stored, pointers);
+		made += list_uses(gpu, l, p, i, most, pointers, found, uses + made);
+	}
+	bound_uses(gpu, p, uses, made);
+	memory_history_launch(h, gpu, uses, made, &p->memory_before);
 }
 
 void find_state_before(struct gpu_state *s, const struct gpu *gpu, const struct launch_record *l, uint64_t number, struct launch_profile *p)

@@ -7,10 +7,11 @@ enum { A = 1, B, C }; /* buffers */
 
 static const struct gpu small = {.l2_bytes = 1000, .l2_partitions = 1, .l2_kept = 1, .l2_warm = 1};
 
-/* Quarters that are cold of the first buffer that a launch uses, and of the second. */
+/* Quarters that are cold of the first argument's memory, and of the second's. */
 static unsigned launch(struct memory_history *h, const struct gpu *gpu, struct memory_use first, struct memory_use second)
 {
 	struct memory_before before;
+	second.argument = 1;
 	memory_history_launch(h, gpu, (struct memory_use[]){first, second}, 2, &before);
 	CU_ASSERT_TRUE(before.known);
 	return before.cold[0] * 10u + before.cold[1];
@@ -44,6 +45,47 @@ static void test_parts_of_a_buffer(void)
 	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 10), USE(C, 500)), 4); /* 510 of these, 400 of B, and 90 of A */
 	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 10), USE(B, 400)), 0);
 	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 500), USE(0, 0)), 30); /* 10 and 90 of 500 */
+}
+
+/* Each launch reads the next 300 bytes of A, which are not there yet. */
+static void test_one_part_after_another(void)
+{
+	struct memory_history h = {0};
+	for (uint64_t i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 300, .begin = 300 * i), USE(0, 0)), 40);
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 900), USE(0, 0)), 0); /* all three */
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 300, .begin = 300), USE(0, 0)), 0);
+	CU_ASSERT_EQUAL(h.count, 3); /* 300 to 600, and what is left on both sides: 600 bytes, as old as each other */
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(B, 550), USE(0, 0)), 40); /* 150 of A's 600 are left, those that come first */
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 300, .begin = 300), USE(0, 0)), 0);
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 300), USE(A, 300, .begin = 600)), 24); /* half of the first, and none of the last */
+}
+
+/* A launch that stores to the second half of A makes this dirty; reading the first half does not count it. */
+static void test_parts_are_dirty(void)
+{
+	struct memory_history h = {0};
+	launch(&h, &small, USE(A, 400, .begin = 400, .stored = 400), USE(0, 0));
+	launch(&h, &small, USE(A, 400, .stored = 0), USE(0, 0));
+	CU_ASSERT_EQUAL(h.count, 2);
+	CU_ASSERT_EQUAL(h.recent[0].dirty, 0);
+	CU_ASSERT_EQUAL(h.recent[1].dirty, 400);
+	launch(&h, &small, USE(A, 200, .begin = 300), USE(0, 0)); /* a quarter of what is dirty */
+	CU_ASSERT_EQUAL(h.recent[0].dirty, 100);
+	CU_ASSERT_EQUAL(h.recent[2].dirty, 300);
+}
+
+/* Bytes 0 to 100 and 400 to 500 of an argument's memory. Nothing is there of what is between them, and 200 of 400 bytes of 0 to 100 and 400 to 700. */
+static void test_parts_of_an_argument(void)
+{
+	struct memory_history h = {0};
+	struct memory_before before;
+	memory_history_launch(&h, &small, (struct memory_use[]){USE(A, 100), USE(A, 100, .begin = 400)}, 2, &before);
+	CU_ASSERT_EQUAL(before.cold[0], 4);
+	CU_ASSERT_EQUAL(h.count, 2);
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 300, .begin = 100), USE(0, 0)), 40);
+	memory_history_launch(&h, &small, (struct memory_use[]){USE(A, 100), USE(A, 300, .begin = 400)}, 2, &before);
+	CU_ASSERT_EQUAL(before.cold[0], 2); /* 200 of 400 */
 }
 
 static void test_copies(void)
@@ -142,6 +184,9 @@ void add_memory_history_tests(void)
 	CU_add_test(s, "what fits stays until others come", test_what_fits_stays);
 	CU_add_test(s, "of a launch that does not fit, a share stays", test_large_launch);
 	CU_add_test(s, "launches that use a part of a buffer", test_parts_of_a_buffer);
+	CU_add_test(s, "one part of a buffer after another", test_one_part_after_another);
+	CU_add_test(s, "parts of an argument's memory", test_parts_of_an_argument);
+	CU_add_test(s, "parts of buffers are dirty", test_parts_are_dirty);
 	CU_add_test(s, "copies by the host, and within the GPU", test_copies);
 	CU_add_test(s, "dirty lines are written when others come", test_dirty_lines_are_written_when_others_come);
 	CU_add_test(s, "results of groups that end together", test_results_of_groups_that_end_together);
