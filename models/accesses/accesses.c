@@ -9,8 +9,9 @@
  *   shared: the largest number of different 4-byte words in one bank; lanes on the same word share it. Where a description says how much lanes get
  *   in a cycle (shared_return_bytes), accesses of 8 bytes a lane go by halves of the warp and those of 16 by quarters: as many lanes as banks have
  *   words for. In a load, two such parts go at once where all lanes i and i ^ 1, or all i and i ^ 2, ask for the same or are off
- * Source: measured on an H200 (tests/accuracy/truth, l1_stride: of 19 strides, only one takes another number of cycles; micro_wide: all 468 patterns
- * of loads and 468 of stores of shared memory take these cycles); CUDA C programming guide (compute capabilities 2.x to 9.0); GPGPU-Sim 4.0 for its GTX 480.
+ * Source: measured on an H200 (tests/accuracy/truth, l1_stride: of 19 strides, only one takes another number of cycles; micro_wide: all 468
+ * patterns of loads and 468 of stores of shared memory take these cycles); CUDA C programming guide (compute capabilities 2.x to 9.0);
+ * GPGPU-Sim 4.0 for its GTX 480.
  */
 #include "models/accesses/accesses.h"
 

@@ -20,8 +20,8 @@ uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, con
 /* The same of shared memory. `numbers`: which lane of the warp each address is of; NULL: the first ones. */
 uint32_t shared_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, const uint32_t *numbers, uint32_t lanes);
 
-/* Fragments of 16 by 16 halves (wmma.load) are read in pieces of half a line, two for each line. They come as four matrices of 8 by 8, for each of which
- * eight lanes give the places of its lines. Returns the lane for piece n. */
+/* Fragments of 16 by 16 halves (wmma.load) are read in pieces of half a line, two for each line. They come as four matrices of 8 by 8, for each of
+ * which eight lanes give the places of its lines. Returns the lane for piece n. */
 enum { FRAGMENT_PIECE = 16 /* bytes */ };
 uint32_t fragment_place(uint32_t n);
 
