@@ -309,7 +309,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(UNIT, int_mul_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of int_mul")               \
 	X(UNIT, int_mad_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of int_mad")               \
 	X(UNIT, int_rem_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of remainders")            \
-	X(UNIT, shuffle_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of shuffles; ldst: those of loads, of which an SM has few")  \
+	X(UNIT, shuffle_unit, "", 0, GPU_UNIT_CHOICE_COUNT - 1, GPU_DEFAULT("auto"), "units of shuffles")                \
 	GPU_PIPELINE(X)                                                                                                \
 	/* memory */                                                                                                   \
 	X(COUNT, shared_banks, "banks", 1, 1024, GPU_REQUIRED, "shared-memory banks of 4 bytes")                       \

@@ -8,7 +8,6 @@
  */
 #include "models/grid/grid.h"
 
-
 #include "models/grid/dispatch.h"
 #include "models/grid/rates.h"
 #include "models/util/minmax.h"

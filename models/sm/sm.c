@@ -35,10 +35,10 @@ static void start_warp(struct ov_sm *sm, uint32_t slot, uint32_t group, const st
 
 static void start_warps(struct ov_sm *sm, uint32_t place)
 {
-	sm->groups[place].began = ov_time(sm);
 	const struct ov_machine *m = sm->m;
 	const struct launch_warps *launch = m->launch;
 	const uint32_t *paths = &launch->path_of[warps_pattern(launch, sm->groups[place].id) * m->warps_per_group];
+	sm->groups[place].began = ov_time(sm);
 	for (uint32_t i = 0; i < m->warps_per_group; i++)
 		start_warp(sm, place * m->warps_per_group + i, place, &launch->paths[paths[i]]);
 }
