@@ -1,5 +1,6 @@
 /*
- * What blocks take a warp that is alone, for comparing warps by their counters.
+ * Warps that are alone: what blocks take them, for comparing warps by their counters, and how long a launch's longest one goes on when all others
+ * have ended.
  *
  *   cycles of a block: the distances of its instructions, one after the other; those of a load
  *     l1_latency + (l2_latency - l1_latency) * share of its executions that ask for sectors which the warp has not asked for before
