@@ -60,13 +60,16 @@ GS_ORDER(long)
 //@ lift_frame
 struct gs_entry { uint pc, join, jpc, mask, arrived, kind, wait, generation, depth; };
 struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, parted, straight, looks;
-	uint phase, came, counted, cluster_warps, cluster_came, cluster_phase; /* of cluster barriers; the last three: of the cluster, in its first warp */ };
+	uint phase, came, counted, cluster_warps, cluster_came, cluster_phase; /* of cluster barriers; the last three: of the cluster, in its first warp */
+	ulong clock; /* how far it has come, in instructions; where somebody fetches from a queue */ };
 struct gs_barrier { uint arrived, only, expected, generation, count, all, any, was_count, was_all, was_any; };
 struct gs_group {
 	ulong number, shared, shared_bytes, states, locals;
 	uint ctaid_x, ctaid_y, ctaid_z, ntid_x, ntid_y, ntid_z, nctaid_x, nctaid_y, nctaid_z;
 	uint warps, threads, slot, live_warps, cluster_groups;
 	ulong trace, clock, counts, count_step;
+	/* As `clock` of warps: the latest that came to a barrier or ended; the first that can run; those that are further wait. */
+	ulong reached, next, horizon;
 	struct gs_barrier barriers[16];
 };
 #define GS_KEPT_GROUP(at) ((__global struct gs_group *)(launch->groups + (ulong)(at) * GS_GROUP_BYTES))
@@ -167,7 +170,7 @@ static uint gs_begin(__global struct gs_launch *launch, __private struct gs_grou
 	__global uint *order = (__global uint *)launch->order;
 	if (gs_failed(launch))
 		return 0;
-	g->number = order ? order[at] : launch->first + at;
+	g->number = order ? order[at] & GS_ORDER_NUMBER : launch->first + at;
 	g->nctaid_x = (uint)launch->grid[0];
 	g->nctaid_y = (uint)launch->grid[1];
 	g->nctaid_z = (uint)launch->grid[2];
@@ -212,6 +215,7 @@ static void gs_begin_warp(__private struct gs_group *g, __global struct gs_warp 
 	s->cluster_warps = g->warps * g->cluster_groups;
 	s->pc = s->sp = s->all = s->turn = s->depth = s->spins = s->parted = s->looks = 0;
 	s->straight = 32;
+	s->clock = g->reached;
 	s->join = 0;
 	s->jpc = GS_NO_PC;
 	s->m = s->alive = s->start = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
@@ -339,6 +343,34 @@ static uint gs_can_run(__private struct gs_group *g, __global struct gs_warp *s,
 		if (e[k].kind == GS_SIDE && e[k].wait && g->barriers[e[k].wait - 1].generation != e[k].generation)
 			return 1;
 	return 0;
+}
+/* Where warps that have done less go first: how far one has come that can run. It may have waited for the last at a barrier. */
+#define GS_STEP 256ul
+static ulong gs_now(__private struct gs_group *g, __global struct gs_warp *s)
+{
+	if (s->status == GS_WAITING || s->status == GS_PARKED)
+		s->clock = max(s->clock, g->reached);
+	return s->clock;
+}
+/* The first of its warps. Where none can run, it is the group's turn at once: barriers may open late. */
+static ulong gs_next(__private struct gs_group *g, ulong warp_bytes, uint entries_at, uint never)
+{
+	GS_APART(never)
+	ulong next = ~0ul;
+	for (uint w = 0; w < g->warps; w++) {
+		__global struct gs_warp *s = (__global struct gs_warp *)(g->states + w * warp_bytes);
+		if (gs_can_run(g, s, entries_at))
+			next = min(next, gs_now(g, s));
+	}
+	return next == ~0ul ? 0ul : next;
+}
+static ulong gs_first(__global struct gs_launch *launch, uint held)
+{
+	ulong first = ~0ul - GS_STEP;
+	for (uint k = 0; k < held; k++)
+		if (GS_KEPT_GROUP(k)->live_warps)
+			first = min(first, GS_KEPT_GROUP(k)->next);
+	return first;
 }
 
 /*
@@ -860,7 +892,7 @@ void gs_trace_bulk(ulong trace, uint warp, uint site, uint mask, __private ulong
 static ulong gs_trace_group(__global struct gs_launch *launch, __private struct gs_group *g, ulong at, uint row, uint site)
 {
 	struct gs_traced t;
-	if (!launch->traces || (launch->together && at >= launch->traced_groups))
+	if (!launch->traces || (launch->together && launch->order && !(((__global uint *)launch->order)[at] & ~GS_ORDER_NUMBER)))
 		return 0;
 	t.buffer = launch->traces;
 	t.chunks = launch->chunks;

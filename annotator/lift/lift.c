@@ -97,6 +97,7 @@ static int measure(struct lifted *l, struct lift_kernel *k, struct gs_error *err
 		k->prints = plan.prints;
 		k->barriers = plan.barriers;
 		k->waits = plan.waits_for_groups;
+		k->fetches = plan.fetches_from_groups;
 		k->meets_groups = plan.meets_groups;
 		k->large = plan.in_pieces;
 		k->of_warps = plan.of_warps;
@@ -189,7 +190,7 @@ static void write_constants(const struct lifted *l, struct gs_buf *out)
 	              {"GS_LIFTED_STACK", LIFTED_STACK},           {"GS_LIFTED_DEADLOCK", LIFTED_DEADLOCK},
 	              {"GS_LIFTED_BAD_TARGET", LIFTED_BAD_TARGET}, {"GS_LIFTED_ELSEWHERE", LIFTED_ELSEWHERE},
 	              {"GS_MOST_SPINS", 1000},                     {"GS_MOST_LOOKS", 16},
-	              {"GS_GROUP_BYTES", LIFTED_GROUP_BYTES},
+	              {"GS_GROUP_BYTES", LIFTED_GROUP_BYTES},      {"GS_ORDER_NUMBER", LIFTED_TRACED - 1},
 	              {"GS_MOST_PRINTED", 64}};
 	for (size_t i = 0; i < GS_ARRAY_LEN(values); i++)
 		gs_buf_printf(out, "#define %s %u\n", values[i].name, values[i].value);

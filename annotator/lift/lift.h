@@ -49,6 +49,7 @@ struct lift_kernel {
 	uint32_t column_count;
 	uint32_t entry_row;      /* the row of its first block */
 	bool prints, barriers, waits; /* waits: for other groups, HAZARD_WAITS of facts.h */
+	bool fetches;            /* its groups fetch work from a queue that they share */
 	bool meets_groups;       /* has atomic operations on memory that all groups share */
 	bool large;              /* its text that traces is compiled sooner than the one that counts (pieces.c) */
 	bool of_warps;           /* and the driver's optimiser takes long for it, and gains little */

@@ -306,9 +306,13 @@ static void note_facts(struct kernel_plan *p)
 		}
 		for (uint32_t b = 0; b < own->graph->block_count; b++)
 			p->waits |= own->spins[b];
+		for (uint32_t b = 0; b < own->graph->block_count; b++)
+			p->fetches |= own->fetches[b];
 		p->waits_for_groups |= own->waits_for_groups;
+		p->fetches_from_groups |= own->fetches_from_groups;
 	}
-	p->stops = p->barriers || p->waits;
+	p->fetches |= p->fetches_from_groups; /* of a loop that waits as well */
+	p->stops = p->barriers || p->waits || p->fetches;
 	note_syncs(p);
 	p->in_pieces = instructions > MOST_IN_FUNCTION;
 	p->of_warps = p->in_pieces && of_warps >= instructions / MANY_OF_WARPS;
@@ -345,10 +349,11 @@ static int plan_function(struct kernel_plan *p, uint32_t number, struct gs_error
 	uint32_t blocks = f->graph->block_count + 1;
 	f->joins = calloc(blocks, 1);
 	f->spins = calloc(blocks, 1);
+	f->fetches = calloc(blocks, 1);
 	f->divergent = calloc(blocks, 1);
 	f->leaves = calloc(blocks, 1);
 	f->join = calloc(blocks, sizeof *f->join);
-	int result = f->joins && f->spins && f->divergent && f->leaves && f->join ? cut_parts(f) : -ENOMEM;
+	int result = f->joins && f->spins && f->fetches && f->divergent && f->leaves && f->join ? cut_parts(f) : -ENOMEM;
 	if (result)
 		return gs_fail(err, ENOMEM, "out of memory");
 	result = find_live(f, err);
@@ -419,6 +424,7 @@ void plan_free(struct kernel_plan *p)
 		free(own->block_part);
 		free(own->joins);
 		free(own->spins);
+		free(own->fetches);
 		free(own->divergent);
 		free(own->leaves);
 		free(own->join);

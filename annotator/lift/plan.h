@@ -50,6 +50,8 @@ struct planned_function {
 	bool *joins;           /* per block: lanes of a branch may wait for each other there */
 	bool *spins;           /* per block: begins a loop that may wait for other lanes or warps */
 	bool waits_for_groups; /* one of its loops may wait for other groups */
+	bool *fetches;         /* per block: begins a loop that fetches work from a queue, and waits for nobody */
+	bool fetches_from_groups; /* one of its loops fetches work from a queue that all groups have */
 	bool *divergent;       /* per block: lanes may leave its end by different edges */
 	bool *leaves;          /* per block: leads to nothing but the end of the kernel, so that lanes need not wait for others there */
 	int32_t *join;         /* per block: where lanes that its end separates meet again; -1: nowhere */
@@ -69,8 +71,9 @@ struct kernel_plan {
 	uint32_t local_frame;  /* bytes of local memory that a call of a recursive function takes */
 	uint32_t pc_count;
 	uint32_t most_calls, stack_depth, saved_bytes, frame_bytes, column_count;
-	bool stops;            /* a warp may stop before its end: barriers, loops that wait */
+	bool stops;            /* a warp may stop before its end: barriers, loops that wait or fetch */
 	bool barriers, waits, waits_for_groups, meets_groups, prints, calls, recursive;
+	bool fetches, fetches_from_groups; /* warps, or groups, that have done less go first */
 	bool syncs;            /* has instructions that wait for lanes which they name */
 	bool meets;            /* and such lanes may be elsewhere: what they bring is kept (meetings.c) */
 	bool plain_splits;     /* lanes part at branches only */
@@ -96,7 +99,7 @@ int32_t join_of(const struct planned_function *f, uint32_t block);
 /* meetings.c: whether lanes wait at it for others that it names. */
 bool is_sync(const struct ptx_instruction *i);
 void note_syncs(struct kernel_plan *p); /* fills `syncs` and `plain_splits`, and `meets` as far as branches do not matter */
-/* waits.c: fills `spins` and `waits_for_groups`. */
+/* waits.c: fills `spins`, `fetches` and what they are of groups. */
 int plan_waits(struct planned_function *f, struct gs_error *err);
 bool asks_barrier(const struct ptx_instruction *i); /* whether a phase of a barrier in shared memory is over */
 uint32_t register_bytes(const struct ptx_register *r); /* of one lane, as it is held */

@@ -73,6 +73,11 @@ void write_edge(struct kernel_writer *w, uint32_t edge)
 		gs_buf_printf(w->out, "if (++spins > most_spins) { spins = 0; pc = %uu; goto SPIN; }\n", pc);
 		w->targets[pc] = true;
 	}
+	if (w->f->fetches[e->to] && e->back) {
+		gs_buf_printf(w->out, "pc = %uu;\ngoto FETCH;\n", pc);
+		w->targets[pc] = true;
+		return;
+	}
 	gs_buf_printf(w->out, "goto P%u;\n", pc);
 }
 
@@ -289,6 +294,19 @@ static int write_flow(struct kernel_writer *w, const struct kernel_part *part, c
 	return 0;
 }
 
+/* About how many instructions a warp could execute, each of which needs the one before, while it executes these. A load from global memory takes
+ * as long as some 60 of them: 270 cycles from L2 beside 4 to 5 (GPUs since Volta). Loads that stand together wait together. */
+static uint32_t part_time(const struct planned_function *f, const struct kernel_part *part)
+{
+	enum { LOAD = 60 };
+	bool loads = false;
+	for (uint32_t i = part->first; i < part->end && !loads; i++) {
+		const struct ptx_instruction *in = &f->function->instructions[i];
+		loads = (in->class == CODE_load || in->class == CODE_atomic) && in->space != SPACE_shared && in->space != SPACE_param && in->space != SPACE_const;
+	}
+	return part->end - part->first + (loads ? LOAD : 0);
+}
+
 static int write_part(struct kernel_writer *w, uint32_t number)
 {
 	const struct kernel_part *part = &w->f->parts[number];
@@ -303,6 +321,8 @@ static int write_part(struct kernel_writer *w, uint32_t number)
 		write_count(w, w->plan->lifted->functions[w->f->index].block_rows[part->block], "m");
 		trace_block(w, part->block, "m");
 	}
+	if (w->plan->fetches)
+		gs_buf_printf(w->out, "clock += %u;\n", part_time(w->f, part));
 	if (part->resumes)
 		result = write_resumption(w, part);
 	if (!result)
@@ -476,6 +496,8 @@ static void write_begin(struct kernel_writer *w)
 	write_common_values(w);
 	if (p->waits) /* groups that run in turn, and warps at a barrier, wait for one another, so that only a look now and then is worth it */
 		gs_buf_printf(w->out, "const uint most_spins = launch->together || %d ? 0u : GS_MOST_SPINS;\n", asks_any_barrier(p));
+	if (p->fetches)
+		gs_buf_puts(w->out, "ulong clock = S->clock;\n");
 	if (p->meets)
 		gs_buf_puts(w->out, "uint met = 0, first = 0;\n");
 	if (p->recursive)
@@ -487,7 +509,8 @@ static void write_begin(struct kernel_writer *w)
 static void write_warp_end(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
-	gs_buf_puts(w->out, "ENDED:;\nif (g->counts) {\nif (start == 0xffffffffu && !S->parted) GS_STORE_ALL\n"
+	gs_buf_puts(w->out, p->fetches ? "ENDED:;\ng->reached = max(g->reached, clock);\n" : "ENDED:;\n");
+	gs_buf_puts(w->out, "if (g->counts) {\nif (start == 0xffffffffu && !S->parted) GS_STORE_ALL\n"
 	                    "else gs_store_some(g, warp, counts, parts, GS_COLUMNS, start, never);\n}\n");
 	gs_buf_puts(w->out, p->stops ? "S->status = GS_ENDED;\nS->alive = 0;\nreturn 0;\n"
 	                             : "warp++;\nif (warp < g->warps) goto NEXT_WARP;\nreturn 0;\n");
@@ -504,12 +527,16 @@ static void write_rest(struct kernel_writer *w)
 	write_meeting_labels(w);
 	if (p->waits)
 		gs_buf_puts(w->out, lift_frame_spin);
+	if (p->fetches)
+		gs_buf_puts(w->out, "FETCH:;\nS->status = GS_YIELDED;\nS->pc = pc;\ngoto STOP_ALL;\n");
 	gs_buf_puts(w->out, "STOP_ALL:;\n");
 	if (p->stops)
 		write_saves(w);
 	gs_buf_puts(w->out, "S->all = 1;\ngoto STOP;\nSTOP:;\nS->m = m;\nS->alive = alive;\nS->join = join;\nS->jpc = jpc;\nS->sp = sp;\nS->spins = spins;\n");
 	if (p->recursive)
 		gs_buf_puts(w->out, "S->depth = depth;\n");
+	if (p->fetches)
+		gs_buf_puts(w->out, "S->clock = clock;\n");
 	gs_buf_puts(w->out, p->meets ? "H->met = met;\n" : "");
 	gs_buf_puts(w->out, "return 0;\n");
 	write_warp_end(w);
@@ -530,12 +557,16 @@ static void write_pass(struct kernel_writer *w)
 	}
 	gs_buf_printf(w->out,
 	              "uint ran = 0;\nfor (uint w = 0; w < g->warps && !fault; w++) {\n__global struct gs_warp *s = GS_STATE(w);\n"
-	              "if (!gs_can_run(g, s, %u)) continue;\nran = 1;\ngs_run_%s(launch, g, s, w, never);\n"
-	              "if (s->status == GS_ENDED) { g->live_warps--;%s }\nfault = s->status == GS_FAULTED;\n}\n"
+	              "if (!gs_can_run(g, s, %u)) continue;\nran = 1;\n",
+	              p->entries_at);
+	gs_buf_puts(w->out, p->fetches ? "if (gs_now(g, s) >= g->horizon) continue;\n" : "");
+	gs_buf_printf(w->out, "gs_run_%s(launch, g, s, w, never);\nif (s->status == GS_ENDED) { g->live_warps--;%s }\nfault = s->status == GS_FAULTED;\n}\n",
+	              p->kernel->name, p->waits ? " gs_cluster_leave(launch, g, s);" : "");
+	gs_buf_printf(w->out,
 	              "if (!ran && !gs_open_late(g, %u, %u)%s) {\n"
-	              "gs_fault(launch, g->number, GS_LIFTED_DEADLOCK, 0, 0, 0, 0, 0, never);\nfault = 1;\n}\n%s",
-	              p->entries_at, p->kernel->name, p->waits ? " gs_cluster_leave(launch, g, s);" : "", p->warp_bytes, p->entries_at, p->meets ? " && !gs_give_up(g, GS_MEETINGS)" : "",
-	              p->waits ? "fault |= gs_failed(launch);\n" : ""); /* the group that is waited for may have ended */
+	              "gs_fault(launch, g->number, GS_LIFTED_DEADLOCK, 0, 0, 0, 0, 0, never);\nfault = 1;\n}\n",
+	              p->warp_bytes, p->entries_at, p->meets ? " && !gs_give_up(g, GS_MEETINGS)" : "");
+	gs_buf_puts(w->out, p->waits ? "fault |= gs_failed(launch);\n" : ""); /* the group that is waited for may have ended */
 }
 
 /* The group `at` in its slot: its memory, its counters, its warps. `otherwise` is what to do where none is to run any more. */
@@ -548,20 +579,42 @@ static void write_group_begin(struct kernel_writer *w, const char *otherwise)
 	gs_buf_puts(w->out, p->stops ? "gs_begin_barriers(g);\nfor (uint w = 0; w < g->warps; w++) gs_begin_warp(g, GS_STATE(w), w);\n" : "gs_begin_warp(g, GS_STATE(0), 0);\n");
 }
 
-/* Groups that wait for one another: each runs as far as it can, then the next. */
+/* Groups of a queue: the next one begins when one ends. */
+static void write_next_group(struct kernel_writer *w)
+{
+	gs_buf_puts(w->out, "if (!fault && !g->live_warps && begun < count) {\n");
+	gs_buf_puts(w->out, w->form == LIFT_TRACING ? "GS_TRACE_END\nGS_KEPT_GROUP(place)->trace = 0;\n" : "");
+	gs_buf_puts(w->out, "const uint at = begun++;\n");
+	write_group_begin(w, "{ fault = 1; break; }");
+	gs_buf_puts(w->out, "}\n");
+}
+
+/* Groups that wait for one another: each runs as far as it can, then the next. Of those that share a queue, each runs until it is further than
+ * others. So many are under way as a GPU holds. */
 static void write_together(struct kernel_writer *w)
 {
-	gs_buf_puts(w->out, "if (launch->together) {\nconst uint count = (uint)launch->together;\nuint fault = 0;\n"
-	                    "for (uint at = 0; at < count; at++) {\n"
-	                    "g->slot = gs_take_slot(launch, launch->order ? ((__global uint *)launch->order)[at] : launch->first + at);\n");
+	const struct kernel_plan *p = w->plan;
+	gs_buf_printf(w->out,
+	              "if (launch->together) {\nconst uint count = (uint)launch->together, held = %s;\nuint fault = 0, begun = 0;\n"
+	              "for (; begun < held; begun++) {\nconst uint at = begun;\n"
+	              "g->slot = gs_take_slot(launch, launch->first + at);\n",
+	              p->fetches ? "(uint)launch->held" : "count");
 	write_group_begin(w, "return 0");
-	gs_buf_puts(w->out, "*GS_KEPT_GROUP(at) = group;\n}\nfor (uint left = count; left && !fault;)\n"
-	                    "for (uint at = 0; at < count && !fault; at++) {\nif (!GS_KEPT_GROUP(at)->live_warps) continue;\n"
-	                    "group = *GS_KEPT_GROUP(at);\n");
+	gs_buf_puts(w->out, "*GS_KEPT_GROUP(at) = group;\n}\nfor (uint left = count; left && !fault;) {\n");
+	gs_buf_puts(w->out, p->fetches ? "const ulong horizon = gs_first(launch, held) + GS_STEP;\n" : "");
+	gs_buf_puts(w->out, "for (uint place = 0; place < held && !fault; place++) {\nif (!GS_KEPT_GROUP(place)->live_warps) continue;\n");
+	gs_buf_puts(w->out, p->fetches ? "if (GS_KEPT_GROUP(place)->next >= horizon) continue;\n" : "");
+	gs_buf_puts(w->out, "group = *GS_KEPT_GROUP(place);\n");
+	gs_buf_puts(w->out, p->fetches ? "g->horizon = horizon;\n" : "");
 	write_pass(w);
-	gs_buf_puts(w->out, "left -= !g->live_warps;\n*GS_KEPT_GROUP(at) = group;\n}\n");
+	gs_buf_puts(w->out, "left -= !g->live_warps;\n");
+	if (p->fetches) {
+		write_next_group(w);
+		gs_buf_printf(w->out, "g->next = gs_next(g, %u, %u, never);\n", p->warp_bytes, p->entries_at);
+	}
+	gs_buf_puts(w->out, "*GS_KEPT_GROUP(place) = group;\n}\n}\n");
 	if (w->form == LIFT_TRACING)
-		gs_buf_puts(w->out, "for (uint at = 0; at < count; at++) {\ng->trace = GS_KEPT_GROUP(at)->trace;\nGS_TRACE_END\n}\n");
+		gs_buf_puts(w->out, "for (uint place = 0; place < held; place++) {\ng->trace = GS_KEPT_GROUP(place)->trace;\nGS_TRACE_END\n}\n");
 	gs_buf_puts(w->out, "return 0;\n}\n");
 }
 
@@ -574,13 +627,15 @@ static void write_group(struct kernel_writer *w)
 	gs_buf_printf(w->out,
 	              "#undef GS_STATE\n#define GS_STATE(w) ((__global struct gs_warp *)(g->states + (ulong)(w) * %u))\n"
 	              "static uint gs_groups_%s(__global struct gs_launch *launch, ulong item, uint never)\n{\nGS_APART(never)\n"
-	              "struct gs_group group;\n__private struct gs_group *g = &group;\n",
+	              "struct gs_group group;\n__private struct gs_group *g = &group;\ng->reached = g->next = 0;\n",
 	              p->warp_bytes, p->kernel->name);
 	write_together(w);
 	gs_buf_puts(w->out, "const ulong first = item * launch->each, end = min(first + launch->each, launch->count);\n"
 	                    "g->slot = gs_take_slot(launch, item);\nfor (ulong at = first; at < end; at++) {\n");
 	write_group_begin(w, "break");
 	gs_buf_puts(w->out, "for (uint fault = 0; g->live_warps && !fault;) {\n");
+	if (p->fetches)
+		gs_buf_printf(w->out, "g->horizon = gs_next(g, %u, %u, never) + GS_STEP;\n", p->warp_bytes, p->entries_at);
 	write_pass(w);
 	gs_buf_printf(w->out, "}\n%s}\ngs_release(launch, g);\nreturn 0;\n}\n", w->form == LIFT_TRACING ? "GS_TRACE_END\n" : "");
 	gs_buf_printf(w->out,

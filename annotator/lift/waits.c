@@ -1,14 +1,34 @@
 /*
- * Loops that may wait for somebody else: they end when a value is found that was read by a volatile, relaxed, acquire or atomic access in
- * the loop, or when a barrier in shared memory is over. What lies in shared memory is changed by the own group alone (clusters run all together). On hardware lanes and warps make progress by themselves. Here such a loop goes to the others now and then.
+ * Loops whose number of iterations others decide.
  *
+ * A loop may wait for somebody else: it ends when a value is found that was read by a volatile, relaxed, acquire or atomic access in the loop,
+ * or when a barrier in shared memory is over. What lies in shared memory is changed by the own group alone (clusters run all together). On
+ * hardware lanes and warps make progress by themselves. Here such a loop goes to the others now and then.
  * A loop around a compare-and-swap whose expected value was read in the loop waits for nobody: somebody's swap succeeds.
+ *
+ * A loop may fetch work from a queue: it ends by the result of an atomic addition in it, which a thread may hand to the others through
+ * shared memory. It waits for nobody either. But who runs first would take all the work, which hardware divides: so in each iteration such a
+ * loop goes to those that have done less.
  */
 #include "annotator/lift/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+
+enum ends_by { BY_OTHERS, BY_OTHER_GROUPS, BY_A_QUEUE, BY_A_QUEUE_OF_GROUPS };
+
+enum { MOST_HANDED = 8 };
+struct loop_search {
+	const struct planned_function *f;
+	uint32_t loop;
+	enum ends_by by;
+	uint64_t *found;                                /* registers that depend on what others do */
+	const struct ptx_operand *handed[MOST_HANDED]; /* addresses in shared memory where such are */
+	uint32_t handed_count;
+	bool changed;
+};
 
 static bool defined_in_loop(const struct planned_function *f, uint32_t loop, int32_t reg)
 {
@@ -29,67 +49,116 @@ bool asks_barrier(const struct ptx_instruction *i)
 	return !strncmp(i->opcode, "mbarrier.test_wait", 18) || !strncmp(i->opcode, "mbarrier.try_wait", 17);
 }
 
-/* beyond: only what other groups may change, too. */
-static bool reads_shared_state(const struct planned_function *f, uint32_t loop, const struct ptx_instruction *i, bool beyond)
+/* An atomic operation that adds or subtracts, and not 0, which would only read. certain: that is known. */
+static bool counts_on(const struct ptx_instruction *i, bool certain)
+{
+	const struct ptx_operand *added = i->operand_count > 2 ? &i->operands[2] : NULL;
+	if (strncmp(i->opcode, "atom.", 5) || !added)
+		return false;
+	return has_word(i->opcode, "inc") || has_word(i->opcode, "dec") ||
+	       (has_word(i->opcode, "add") && (added->kind == PTX_IMMEDIATE ? added->value != 0 : !certain));
+}
+
+static bool reads_shared_state(const struct loop_search *s, const struct ptx_instruction *i)
 {
 	const char *o = i->opcode;
-	if (beyond && (asks_barrier(i) || i->space == SPACE_shared))
+	if (s->by == BY_OTHER_GROUPS && (asks_barrier(i) || i->space == SPACE_shared))
 		return false;
 	if (!strncmp(o, "ld.", 3))
 		return has_word(o, "volatile") || has_word(o, "relaxed") || has_word(o, "acquire") || has_word(o, "mmio");
 	if (asks_barrier(i))
 		return true;
-	if (strncmp(o, "atom.", 5))
+	if (strncmp(o, "atom.", 5) || counts_on(i, true))
 		return false;
 	if (!has_word(o, "cas"))
 		return true;
 	const struct ptx_operand *expected = i->operand_count > 2 ? &i->operands[2] : NULL;
-	return !expected || expected->kind != PTX_REGISTER || !defined_in_loop(f, loop, expected->reg);
+	return !expected || expected->kind != PTX_REGISTER || !defined_in_loop(s->f, s->loop, expected->reg);
 }
 
-/* Registers that depend on what was read. */
-static bool spread(const struct planned_function *f, uint32_t loop, bool beyond, uint64_t *found)
+static bool fetches(const struct loop_search *s, const struct ptx_instruction *i)
 {
-	bool changed = false;
-	for (uint32_t b = 0; b < f->graph->block_count; b++) {
-		const struct graph_block *block = &f->graph->blocks[b];
-		for (uint32_t i = block->first; i < block->first + block->count && graph_in_loop(f->graph, b, loop); i++) {
-			const struct ptx_instruction *in = &f->function->instructions[i];
-			bool from = reads_shared_state(f, loop, in, beyond) || (in->guard >= 0 && is_live(found, (uint32_t)in->guard));
-			for (uint32_t o = 0; o < in->operand_count; o++)
-				from |= !in->operands[o].write && in->operands[o].reg >= 0 && is_live(found, (uint32_t)in->operands[o].reg);
-			for (uint32_t o = 0; o < in->operand_count && from; o++) {
-				int32_t reg = in->operands[o].write ? in->operands[o].reg : -1;
-				if (reg < 0 || is_live(found, (uint32_t)reg))
-					continue;
-				found[reg / 64] |= UINT64_C(1) << reg % 64;
-				changed = true;
-			}
-		}
-	}
-	return changed;
+	return counts_on(i, false) && (s->by == BY_A_QUEUE || i->space != SPACE_shared);
 }
 
-static bool ends_on(const struct planned_function *f, uint32_t loop, const uint64_t *found)
+static bool from_queue(const struct loop_search *s)
 {
-	const struct graph *g = f->graph;
-	for (uint32_t e = 0; e < g->edge_count; e++) {
-		const struct graph_block *from = &g->blocks[g->edges[e].from];
-		if (!graph_in_loop(g, g->edges[e].from, loop) || (g->edges[e].to >= 0 && graph_in_loop(g, (uint32_t)g->edges[e].to, loop)))
-			continue;
-		const struct ptx_instruction *last = &f->function->instructions[from->first + from->count - 1];
-		if (from->count && last->guard >= 0 && is_live(found, (uint32_t)last->guard))
+	return s->by == BY_A_QUEUE || s->by == BY_A_QUEUE_OF_GROUPS;
+}
+
+/* The operand with the address of a load or store of shared memory. */
+static const struct ptx_operand *shared_address(const struct ptx_instruction *i, const char *opcode)
+{
+	for (uint32_t o = 0; o < i->operand_count && i->space == SPACE_shared && !strncmp(i->opcode, opcode, 3); o++)
+		if (i->operands[o].kind == PTX_ADDRESS)
+			return &i->operands[o];
+	return NULL;
+}
+
+static bool is_handed(const struct loop_search *s, const struct ptx_operand *at)
+{
+	for (uint32_t h = 0; h < s->handed_count && at; h++) {
+		const struct ptx_operand *own = s->handed[h];
+		bool same = own->text && at->text ? !strcmp(own->text, at->text) : own->text == at->text;
+		if (same && own->reg == at->reg && own->value == at->value)
 			return true;
 	}
 	return false;
 }
 
-static bool may_wait(const struct planned_function *f, uint32_t loop, bool beyond, uint64_t *found)
+static bool depends(const struct loop_search *s, const struct ptx_instruction *i)
 {
+	bool from = (from_queue(s) ? fetches(s, i) : reads_shared_state(s, i)) || (i->guard >= 0 && is_live(s->found, (uint32_t)i->guard));
+	for (uint32_t o = 0; o < i->operand_count; o++)
+		from |= !i->operands[o].write && i->operands[o].reg >= 0 && is_live(s->found, (uint32_t)i->operands[o].reg);
+	return from || is_handed(s, shared_address(i, "ld."));
+}
+
+static void spread(struct loop_search *s, const struct ptx_instruction *i)
+{
+	if (!depends(s, i))
+		return;
+	for (uint32_t o = 0; o < i->operand_count; o++) {
+		int32_t reg = i->operands[o].write ? i->operands[o].reg : -1;
+		if (reg < 0 || is_live(s->found, (uint32_t)reg))
+			continue;
+		s->found[reg / 64] |= UINT64_C(1) << reg % 64;
+		s->changed = true;
+	}
+	const struct ptx_operand *to = from_queue(s) ? shared_address(i, "st.") : NULL;
+	if (to && s->handed_count < MOST_HANDED && !is_handed(s, to)) {
+		s->handed[s->handed_count++] = to;
+		s->changed = true;
+	}
+}
+
+static bool ends_on(const struct loop_search *s)
+{
+	const struct graph *g = s->f->graph;
+	for (uint32_t e = 0; e < g->edge_count; e++) {
+		const struct graph_block *from = &g->blocks[g->edges[e].from];
+		if (!graph_in_loop(g, g->edges[e].from, s->loop) || (g->edges[e].to >= 0 && graph_in_loop(g, (uint32_t)g->edges[e].to, s->loop)))
+			continue;
+		const struct ptx_instruction *last = &s->f->function->instructions[from->first + from->count - 1];
+		if (from->count && last->guard >= 0 && is_live(s->found, (uint32_t)last->guard))
+			return true;
+	}
+	return false;
+}
+
+static bool ends(const struct planned_function *f, uint32_t loop, enum ends_by by, uint64_t *found)
+{
+	struct loop_search s = {.f = f, .loop = loop, .by = by, .found = found, .changed = true};
 	memset(found, 0, f->live.words * sizeof *found);
-	while (spread(f, loop, beyond, found))
-		;
-	return ends_on(f, loop, found);
+	while (s.changed) {
+		s.changed = false;
+		for (uint32_t b = 0; b < f->graph->block_count; b++) {
+			const struct graph_block *block = &f->graph->blocks[b];
+			for (uint32_t i = block->first; i < block->first + block->count && graph_in_loop(f->graph, b, loop); i++)
+				spread(&s, &f->function->instructions[i]);
+		}
+	}
+	return ends_on(&s);
 }
 
 int plan_waits(struct planned_function *f, struct gs_error *err)
@@ -98,8 +167,11 @@ int plan_waits(struct planned_function *f, struct gs_error *err)
 	if (!found)
 		return gs_fail(err, ENOMEM, "out of memory");
 	for (uint32_t l = 0; l < f->graph->loop_count; l++) {
-		f->spins[f->graph->loops[l].header] = may_wait(f, l, false, found);
-		f->waits_for_groups |= may_wait(f, l, true, found);
+		uint32_t header = f->graph->loops[l].header;
+		f->spins[header] = ends(f, l, BY_OTHERS, found);
+		f->waits_for_groups |= ends(f, l, BY_OTHER_GROUPS, found);
+		f->fetches[header] = !f->spins[header] && ends(f, l, BY_A_QUEUE, found);
+		f->fetches_from_groups |= ends(f, l, BY_A_QUEUE_OF_GROUPS, found);
 	}
 	free(found);
 	return 0;

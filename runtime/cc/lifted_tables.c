@@ -169,7 +169,7 @@ static void write_kernel(const struct lift_kernel *k, struct gs_buf *out)
 	}
 	gs_buf_printf(out, "kernel %s %u %u %u %u %u %u %u %u %u %u ", k->name, s->parameter_bytes, s->shared_bytes, s->local_bytes,
 	              s->warp_bytes, m[0], m[1], m[2], r[0], r[1], r[2]);
-	gs_buf_printf(out, "%s%s%s%s%s%s%s", k->prints ? "p" : "", k->barriers ? "b" : "", k->waits ? "w" : "", k->meets_groups ? "a" : "",
+	gs_buf_printf(out, "%s%s%s%s%s%s%s%s", k->prints ? "p" : "", k->barriers ? "b" : "", k->waits ? "w" : "", k->fetches ? "f" : "", k->meets_groups ? "a" : "",
 	              k->large ? "l" : "", k->of_warps ? "o" : "", k->prints || k->barriers || k->waits || k->meets_groups || k->large ? "" : "-");
 	for (uint32_t p = 0; p < k->parameter_count; p++)
 		gs_buf_printf(out, " %u:%u:%u", k->parameters[p].offset, k->parameters[p].bytes, k->parameters[p].align);

@@ -3,7 +3,7 @@
  *
  * One OpenCL work-item executes some blocks of threads ("groups" here, as everywhere), one after the other (`each`), and the warps of a group
  * in turn, each of them until it waits at a barrier or ends. So an OpenCL local size is always 1, and a global size is lifted_items().
- * Groups that wait for one another are executed by one work-item (`together`). The kernel has one argument, a ulong: the address of a
+ * Groups that wait for one another, or share a queue of work, are executed by one work-item (`together`). The kernel has one argument, a ulong: the address of a
  * struct lifted_launch in the memory of the process, which must stay there until the launch has ended. Kernel text has the same struct,
  * made of the same list: every member is a 64-bit word, or an array of them.
  *
@@ -26,7 +26,7 @@
 #define LIFTED_LAUNCH(X) \
 	X(parameters, 1)     /* address: the kernel's parameters, laid out as in its PTX */ \
 	X(variables, 1)      /* address: the image of the module's .global and .const variables */ \
-	X(order, 1)          /* address: the 32-bit numbers of the groups to run; 0: first, first + 1, ... */ \
+	X(order, 1)          /* address: the 32-bit numbers of the groups to run; 0: first, first + 1, ...; of `together` with LIFTED_TRACED */ \
 	X(first, 1) \
 	X(count, 1)          /* groups to run */ \
 	X(each, 1)           /* that one OpenCL work-item runs: the n-th those from n * each on */ \
@@ -51,8 +51,8 @@
 	X(prints, 1)         /* address: a struct lifted_prints */ \
 	X(clock, 1)          /* what %clock and %globaltimer begin with, in ns */ \
 	X(together, 1)       /* groups that one OpenCL work-item runs in turn, since they wait for one another; 0: each has its own */ \
-	X(traced_groups, 1)  /* the first so many of these are traced */ \
-	X(groups, 1)         /* address: LIFTED_GROUP_BYTES for each of them, and there must be as many slots */ \
+	X(held, 1)           /* so many of these at a time; all of them, unless they only share a queue (`fetches`) */ \
+	X(groups, 1)         /* address: LIFTED_GROUP_BYTES for each that is held, and there must be as many slots */ \
 	X(workspace, 1)      /* address: what groups of a cooperative launch meet with, 16 bytes, zeros; 0: it is none */ \
 	X(heap, 1)           /* address: a struct lifted_heap, and its memory */ \
 	X(cluster, 3)        /* groups of a cluster, which run together; 0: there are none, each group is one by itself */
@@ -82,6 +82,9 @@ static inline uint64_t lifted_items(struct lifted_launch *l, uint64_t count, uin
 	l->each = waits || each < 1 ? 1 : each;
 	return (count + l->each - 1) / l->each;
 }
+
+/* In an order of groups that run together: this one is traced. Without an order, all of them are. */
+#define LIFTED_TRACED (UINT32_C(1) << 31)
 
 /* What is kept of a group while others run. */
 enum { LIFTED_GROUP_BYTES = 1024 };

@@ -113,6 +113,7 @@ static bool read_kernel(struct lifted_facts *f, struct rooms *rooms, char *line)
 	k->prints = strchr(flags, 'p');
 	k->barriers = strchr(flags, 'b');
 	k->waits = strchr(flags, 'w');
+	k->fetches = strchr(flags, 'f');
 	k->meets_groups = strchr(flags, 'a');
 	k->large = strchr(flags, 'l');
 	k->of_warps = strchr(flags, 'o');

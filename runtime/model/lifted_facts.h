@@ -22,6 +22,7 @@ struct lifted_kernel {
 	uint32_t maxntid[3], reqntid[3]; /* 0: not given */
 	uint32_t cluster[3];             /* groups of its clusters, if it has any: all 0 or none */
 	bool prints, barriers, waits;    /* waits: groups may need others that run at the same time */
+	bool fetches;                    /* its groups fetch work from a queue that they share */
 	bool meets_groups;               /* it has atomic operations on memory that groups share */
 	bool large;                      /* its text that traces is compiled sooner than the one that counts */
 	bool of_warps;                   /* and optimising that takes long, and gains little */

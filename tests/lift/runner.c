@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PRINT_ROOM = 1 << 16, MOST_SLOTS = 16 };
+enum { PRINT_ROOM = 1 << 16 };
 
 struct lift_runner {
 	struct ptx_module *module;
@@ -159,6 +159,7 @@ struct launch_memory {
 	uint32_t flags[MOST_SLOTS];
 	void *scratch;
 	struct lifted_prints *prints;
+	void *groups;
 };
 
 static void free_memory(struct launch_memory *m)
@@ -166,6 +167,7 @@ static void free_memory(struct launch_memory *m)
 	free(m->parameters);
 	free(m->scratch);
 	free(m->prints);
+	free(m->groups);
 }
 
 static uint64_t volume(const uint64_t size[3])
@@ -191,14 +193,15 @@ static int make_memory(struct lift_runner *r, const struct lift_kernel *k, struc
 	uint64_t groups = volume(run->grid), words = COUNTER_HEADER_WORDS + groups + 1;
 	struct lifted_launch *l = &m->launch;
 	run->threads = groups * volume(run->block);
-	l->slots = r->units < MOST_SLOTS ? r->units : MOST_SLOTS;
+	l->slots = run->held ? run->held : r->units < MOST_SLOTS ? r->units : MOST_SLOTS;
 	l->slot_bytes = lifted_slot_bytes(&k->sizes, run->dynamic_shared, volume(run->block));
 	words += (run->threads * k->column_count + COUNTER_SPARE) / 2 + 1;
 	m->parameters = calloc(1, k->sizes.parameter_bytes + 8u);
 	m->prints = calloc(1, sizeof *m->prints + PRINT_ROOM);
 	run->trace_words = run->chunks ? TRACE_HEADER_WORDS + (uint64_t)run->chunks * (TRACE_CHUNK_BYTES / 8) : 0;
 	run->trace = calloc(run->trace_words + 1, 8);
-	if (!m->parameters || !clear_counters(r, words) || !m->prints || !run->trace || posix_memalign(&m->scratch, 4096, l->slots * l->slot_bytes + 4096))
+	m->groups = calloc(run->held + 1u, LIFTED_GROUP_BYTES);
+	if (!m->parameters || !m->groups || !clear_counters(r, words) || !m->prints || !run->trace || posix_memalign(&m->scratch, 4096, l->slots * l->slot_bytes + 4096))
 		return gs_fail(err, ENOMEM, "out of memory");
 	memset(m->scratch, 0xa5, l->slots * l->slot_bytes);
 	for (uint32_t p = 0; p < k->parameter_count && p < run->argument_count; p++)
@@ -218,6 +221,9 @@ static int make_memory(struct lift_runner *r, const struct lift_kernel *k, struc
 	l->traces = run->chunks ? (uint64_t)run->trace : 0;
 	l->chunks = run->chunks;
 	l->traced_whole = run->whole;
+	l->together = run->held ? groups : 0;
+	l->held = run->held;
+	l->groups = (uint64_t)m->groups;
 	l->fault = (uint64_t)&run->fault;
 	l->prints = (uint64_t)m->prints;
 	return 0;
@@ -231,6 +237,7 @@ static int launch(struct lift_runner *r, struct lift_run *run, struct launch_mem
 	cl_kernel kernel = clCreateKernel(r->program, name, &rc);
 	cl_ulong address = (cl_ulong)&m->launch;
 	size_t global = lifted_items(&m->launch, run->order ? run->order_count : volume(run->grid), r->units, runner_kernel(r, run->kernel)->waits), local = 1;
+	global = run->held ? 1 : global;
 	if (!kernel)
 		return gs_fail(err, EINVAL, "%s: the driver has no such kernel (%d)", run->kernel, rc);
 	rc = clSetKernelArg(kernel, 0, sizeof address, &address);

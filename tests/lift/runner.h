@@ -18,6 +18,7 @@ double runner_build_seconds(const struct lift_runner *r);
 /* Where a .global or .const variable is, or NULL. */
 void *runner_variable(const struct lift_runner *r, const char *name);
 
+enum { MOST_SLOTS = 64 };
 struct lift_run {
 	const char *kernel;
 	uint64_t grid[3], block[3]; /* 0 counts as 1 */
@@ -26,6 +27,7 @@ struct lift_run {
 	uint32_t argument_count;
 	const uint32_t *order;  /* the groups to run, or NULL: all */
 	uint32_t order_count;
+	uint32_t held;          /* one work-item runs all groups in turn, so many at a time; 0: each has its own. At most MOST_SLOTS */
 	bool uncounted;         /* nothing is counted: rows and words are 0 */
 	bool whole;             /* of traced text: loops have no windows */
 	uint32_t chunks;        /* of traced text: size of the trace buffer */

@@ -1,5 +1,7 @@
 #include "runtime/guest/cuda/groups.h"
 
+#include "runtime/format/lifted.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +44,21 @@ bool groups_divide(const struct boxes *boxes, const uint64_t grid[3], struct gro
 			add_box(&boxes->list[i], grid, out->traced, &out->traced_count);
 		else
 			add_box(&boxes->list[i], grid, out->others, &out->other_count);
+	return true;
+}
+
+bool groups_mark(const struct boxes *boxes, const uint64_t grid[3], struct group_lists *out)
+{
+	struct group_lists lists;
+	if (!groups_divide(boxes, grid, &lists))
+		return false;
+	if (!groups_list(grid, true, out)) {
+		free(lists.traced);
+		return false;
+	}
+	for (size_t i = 0; i < lists.traced_count; i++)
+		out->traced[lists.traced[i]] |= LIFTED_TRACED;
+	free(lists.traced);
 	return true;
 }
 

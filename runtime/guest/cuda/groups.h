@@ -12,6 +12,8 @@ struct group_lists {
 
 /* False: out of memory, or the launch has too many groups. */
 bool groups_divide(const struct boxes *boxes, const uint64_t grid[3], struct group_lists *out);
+/* For groups that run together: all in ascending order, in `traced`, those that are traced with LIFTED_TRACED (lifted.h). */
+bool groups_mark(const struct boxes *boxes, const uint64_t grid[3], struct group_lists *out);
 /* All groups in one list, that of those which are traced, or the other. */
 bool groups_list(const uint64_t grid[3], bool traced, struct group_lists *out);
 /* Puts groups, which are in ascending order, in one in which a GPU may come to an instruction of them. `resident`: how many it holds at once.

@@ -156,7 +156,7 @@ static void choose_trace(struct launch_command *c, struct traced_part *t)
 	if (!t->form)
 		log_info("%s is not traced: %s", l->record.kernel_name, err.text);
 	else if (!take_trace_buffer(d->pool, d->device, l, &t->plan) ||
-	         (!t->plan.whole && !groups_divide(&t->plan.boxes, c->words.grid, &t->lists)))
+	         (!t->plan.whole && !(c->together ? groups_mark : groups_divide)(&t->plan.boxes, c->words.grid, &t->lists)))
 		do_not_trace(l, t);
 }
 
@@ -277,18 +277,18 @@ static cl_int run_all(struct launch_command *c, struct cuda_stream *s)
 	return code;
 }
 
-/* All groups in one command: those that are traced first. */
+/* All groups in one command. */
 static cl_int run_together(struct launch_command *c, struct cuda_stream *s)
 {
 	struct traced_part t;
-	void *groups = calloc(c->groups, LIFTED_GROUP_BYTES);
+	void *groups = calloc(c->held, LIFTED_GROUP_BYTES);
 	if (!groups)
 		return CL_OUT_OF_HOST_MEMORY;
 	choose_trace(c, &t);
 	c->words.groups = (uint64_t)(uintptr_t)groups;
 	c->words.together = c->groups;
+	c->words.held = c->held;
 	c->words.workspace = c->cooperative ? (uint64_t)(uintptr_t)c->workspace : 0;
-	c->words.traced_groups = t.lists.traced ? t.lists.traced_count : c->groups;
 	cl_int code = t.form ? run_traced(c, s, &t, 1) : run_counting(c, s, 1);
 	free(t.lists.traced);
 	free(groups);
@@ -310,7 +310,7 @@ static cl_int run_with_memory(struct launch_command *c, struct cuda_stream *s)
 	enum { SPARE_SLOTS = 2 };
 	const struct lifted_kernel *k = c->kernel->lifted;
 	uint64_t threads = c->words.block[0] * c->words.block[1] * c->words.block[2];
-	struct scratch *scratch = scratch_take(c->together ? c->groups : cuda_device()->units + SPARE_SLOTS,
+	struct scratch *scratch = scratch_take(c->together ? c->held : cuda_device()->units + SPARE_SLOTS,
 	                                       lifted_slot_bytes(&k->sizes, c->words.dynamic_shared, threads));
 	struct lifted_prints *prints = k->prints ? prints_new() : NULL;
 	if (!scratch || (k->prints && !prints)) {
@@ -438,6 +438,19 @@ static bool groups_may_wait(const struct cuda_launch *l, uint64_t groups)
 	return groups <= resident && bytes_together(l, groups) <= MOST_TOGETHER;
 }
 
+/* Blocks that take work from a queue share it, instead of the first taking all: as many at a time as the GPU holds, and as there is memory for.
+ * Returns how many; 0: it has no such queue. */
+static uint64_t groups_share(const struct cuda_launch *l, uint64_t groups)
+{
+	if (!l->kernel->lifted->fetches || groups < 2)
+		return 0;
+	uint64_t resident = groups_resident(l), wanted = groups < resident ? groups : resident, most = MOST_TOGETHER / bytes_together(l, 1);
+	if (wanted > most && !atomic_exchange(&l->kernel->shortage_told, true))
+		log_warning("kernel %s: %llu blocks share a queue of work, but only %llu of them have memory at once here: its times are too long",
+		            l->kernel->title, (unsigned long long)wanted, (unsigned long long)most);
+	return wanted < most ? wanted : most;
+}
+
 static struct launch_command *command_new(const struct cuda_launch *l)
 {
 	enum { ALIGNMENT = 16 };
@@ -464,6 +477,8 @@ static struct launch_command *command_new(const struct cuda_launch *l)
 	c->words.dynamic_shared = l->dynamic_shared;
 	c->cooperative = l->cooperative;
 	c->together = l->cooperative || cluster_groups(l) > 1 || groups_may_wait(l, c->groups);
+	c->held = c->together ? c->groups : groups_share(l, c->groups);
+	c->together |= c->held;
 	if (l->kernel->lifted->meets_groups && !l->kernel->lifted->waits && !c->together)
 		c->mixed = groups_resident(l);
 	c->words.fault = (uint64_t)(uintptr_t)&c->fault;

@@ -15,7 +15,8 @@ struct launch_command {
 	struct lifted_fault fault;
 	uint64_t groups;
 	bool cooperative;
-	bool together;              /* one work-item runs all groups in turn */
+	bool together;              /* one work-item runs all groups in turn, so many at a time: */
+	uint64_t held;
 	uint64_t mixed;             /* groups run in an order as a GPU that holds so many of them may have it; 0: in that of their numbers */
 	uint32_t workspace[4];      /* that they meet with */
 	uint64_t *bases;            /* pairs; in the same allocation */

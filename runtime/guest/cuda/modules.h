@@ -24,6 +24,7 @@ struct cuda_kernel {
 	struct artifact_kernel *facts; /* NULL: it is not lifted */
 	char *title;                   /* its name for reports */
 	bool wanted;                   /* one of its names matches GPUSIM_KERNELS */
+	atomic_bool shortage_told;     /* a warning was given that its blocks do not share their queue as on the GPU */
 	struct cuda_kernel_facts about;
 	pthread_mutex_t lock;          /* for the forms, and while arguments are set */
 	struct lifted_form counting, tracing;

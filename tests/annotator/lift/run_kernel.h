@@ -22,6 +22,7 @@
 enum { MOST_THREADS = 1024 };
 static uint32_t words[MOST_THREADS];
 static struct lifted_fault fault; /* of the last run */
+static uint32_t most_held;        /* groups that share a host thread (lift_run.held) */
 
 /* Runs the kernel, and gives what it printed and counted to `look`, which may be NULL. */
 static void run_and(const char *ptx, uint32_t groups, uint32_t threads, void (*look)(const struct lift_runner *, const struct lift_run *))
@@ -30,7 +31,7 @@ static void run_and(const char *ptx, uint32_t groups, uint32_t threads, void (*l
 	struct gs_error err = {""};
 	uint64_t address = (uint64_t)words;
 	const void *arguments[] = {&address};
-	struct lift_run run = {.kernel = "k", .grid = {groups}, .block = {threads}, .arguments = arguments, .argument_count = 1};
+	struct lift_run run = {.kernel = "k", .grid = {groups}, .block = {threads}, .arguments = arguments, .argument_count = 1, .held = most_held};
 	memset(words, 0xff, sizeof words);
 	int result = runner_create(ptx, strlen(ptx), LIFT_COUNTING, &r, &err);
 	if (!result)

@@ -10,7 +10,7 @@
 static struct gs_error error;
 
 static const char good[] = "ptx 8.5 sm_90a\n"
-                           "kernel add 28 4096 48 128 256 1 1 0 0 0 pba 0:8:8 8:16:4 24:4:4\n"
+                           "kernel add 28 4096 48 128 256 1 1 0 0 0 pbfa 0:8:8 8:16:4 24:4:4\n"
                            "cluster add 2 1 0\n"
                            "refused other line 7: wgmma.fence: what it does is not known here\n"
                            "kernel empty 0 0 0 0 0 0 0 0 0 0 -\n"
@@ -41,7 +41,7 @@ static void kernels_have_sizes_and_parameters(void)
 	CU_ASSERT_TRUE(k->sizes.parameter_bytes == 28 && k->sizes.shared_bytes == 4096 && k->sizes.local_bytes == 48 &&
 	               k->sizes.warp_bytes == 128);
 	CU_ASSERT_TRUE(k->maxntid[0] == 256 && k->maxntid[2] == 1 && k->reqntid[0] == 0);
-	CU_ASSERT_TRUE(k->prints && k->barriers && k->meets_groups && !k->waits);
+	CU_ASSERT_TRUE(k->prints && k->barriers && k->fetches && k->meets_groups && !k->waits);
 	CU_ASSERT_TRUE(k->cluster[0] == 2 && k->cluster[1] == 1 && k->cluster[2] == 1);
 	CU_ASSERT_EQUAL_FATAL(k->parameter_count, 3);
 	CU_ASSERT_TRUE(k->parameters[1].offset == 8 && k->parameters[1].bytes == 16 && k->parameters[1].align == 4);

@@ -103,6 +103,26 @@ static void every_group_is_in_one_list(void)
 	CU_ASSERT(!groups_divide(&boxes, (const uint64_t[3]){1 << 30, 4, 1}, &lists));
 }
 
+static void groups_that_run_together_are_marked(void)
+{
+	const uint64_t grid[3] = {7, 5, 3};
+	struct boxes boxes;
+	struct group_lists divided, marked;
+	uint64_t traced = 0;
+	boxes_choose(grid, 20, 42, NULL, &boxes);
+	CU_ASSERT_FATAL(groups_divide(&boxes, grid, &divided) && groups_mark(&boxes, grid, &marked));
+	CU_ASSERT_EQUAL(marked.traced_count, 105);
+	for (uint32_t i = 0; i < 105; i++) {
+		CU_ASSERT_EQUAL(marked.traced[i] & ~LIFTED_TRACED, i);
+		traced += marked.traced[i] >> 31;
+	}
+	CU_ASSERT_EQUAL(traced, divided.traced_count);
+	for (size_t i = 0; i < divided.traced_count; i++)
+		CU_ASSERT(marked.traced[divided.traced[i]] & LIFTED_TRACED);
+	free(divided.traced);
+	free(marked.traced);
+}
+
 /* A group that begins when another one has ended comes to its instructions after it: 50 groups apart or more, the order stays. The first 50 begin
  * at once and have ended when group 99 begins. Any of them may be first: about half of 1225 pairs change their order. */
 static void groups_come_in_the_order_of_a_gpu(void)
@@ -140,5 +160,6 @@ void add_cuda_prints_tests(void)
 	CU_add_test(s, "bad formats do no harm", bad_formats_do_no_harm);
 	CU_add_test(s, "records that do not fit are left out", records_that_do_not_fit_are_left_out);
 	CU_add_test(s, "every group of a launch is in one list", every_group_is_in_one_list);
+	CU_add_test(s, "groups that run together are marked", groups_that_run_together_are_marked);
 	CU_add_test(s, "groups come in the order of a GPU", groups_come_in_the_order_of_a_gpu);
 }
