@@ -105,6 +105,22 @@ static int32_t owner_of_previous(const struct assembled_kernel *k, uint32_t b)
 	return -1;
 }
 
+static bool loops_alone(const struct kernel_code *c, int32_t block)
+{
+	for (uint32_t n = 0; n < c->blocks[block].edge_count; n++)
+		if (c->edges[c->blocks[block].first_edge + n].to == block)
+			return true;
+	return false;
+}
+
+/* A few instructions between the end of an inner loop and the begin of the outer one. */
+static bool take_early(struct assembled_kernel *k, uint32_t b)
+{
+	const struct assembled_block *s = &k->blocks[b];
+	int32_t next = s->next[0] >= 0 ? s->next[0] : s->next[1];
+	return next < (int32_t)b && !loops_alone(k->code, s->owner);
+}
+
 /* Beside pieces of an unrolled loop, it is executed when the loop is entered. */
 static bool take(struct assembled_kernel *k, uint32_t b, int32_t owner)
 {
@@ -137,8 +153,10 @@ static int adopt(struct assembled_kernel *k, struct gs_error *why)
 	while (changed) {
 		changed = false;
 		for (uint32_t b = k->block_count; b-- > 0;)
-			if (k->blocks[b].reached && k->blocks[b].owner < 0 && take(k, b, owner_of_next(k, b)))
+			if (k->blocks[b].reached && k->blocks[b].owner < 0 && take(k, b, owner_of_next(k, b))) {
+				k->blocks[b].early = take_early(k, b);
 				changed = true;
+			}
 		for (uint32_t b = 0; b < k->block_count && !changed; b++)
 			if (k->blocks[b].reached && k->blocks[b].owner < 0 && take(k, b, owner_of_previous(k, b)))
 				changed = true;

@@ -50,7 +50,7 @@ static int check_way(const struct assembled_kernel *k, uint32_t from, uint32_t t
 {
 	int32_t a = k->blocks[from].owner, b = k->blocks[to].owner;
 	bool forward = a == b && to > from, copied = k->blocks[from].copy || k->blocks[to].copy;
-	if (a == b && k->unrolled[a])
+	if (a == b && (k->unrolled[a] || (k->blocks[from].early && skipped(k, a, from, from + 1) <= MOST_SKIPPED)))
 		return 0;
 	if (forward && !copied)
 		return skipped(k, a, from + 1, to) <= MOST_SKIPPED

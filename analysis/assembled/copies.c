@@ -165,13 +165,21 @@ static bool has_accesses(const struct assembled_kernel *k, const struct assemble
 	return false;
 }
 
+/* A block that begins with BSYNC and ends with BRA.DIV, say, and has nothing but the line of what comes before it. */
+static bool only_joins(const struct assembled_kernel *k, const struct assembled_block *s)
+{
+	const char *name = k->in[s->first].name;
+	bool joins = name && !strcmp(name, "BSYNC");
+	for (uint32_t i = s->first; i < s->first + s->count; i++)
+		joins &= k->origin[i] == k->origin[s->first];
+	return joins;
+}
+
 /* Few instructions of the loop, outside it: they choose between the pieces. */
 static bool chooses(const struct copy_finder *f, uint32_t block, uint32_t depth)
 {
 	const struct assembled_block *s = &f->k->blocks[block];
-	const char *name = f->k->in[s->first].name;
-	bool joins = s->count == 1 && name && !strcmp(name, "BSYNC"); /* its line is that of what comes before it */
-	if (s->depth >= depth || f->inside[block] * 2 < s->count || joins)
+	if (s->depth >= depth || f->inside[block] * 2 < s->count || only_joins(f->k, s))
 		return false;
 	return s->owner < 0 || (f->inside[block] * 2 > s->count && !has_accesses(f->k, s));
 }

@@ -223,9 +223,10 @@ static void add_block(struct assembled_emitter *e, uint32_t p, uint32_t times, s
 {
 	const struct assembled_kernel *k = e->k;
 	uint32_t first = e->code->machine_count;
-	for (uint32_t b = 0; b < k->block_count; b++) {
-		const struct assembled_block *s = &k->blocks[b];
-		for (uint32_t i = 0; i < s->count && s->reached && s->owner == (int32_t)p && s->times == times && !s->copy; i++)
+	for (uint32_t n = 0; n < 2 * k->block_count; n++) {
+		const struct assembled_block *s = &k->blocks[n % k->block_count];
+		bool own = s->reached && s->owner == (int32_t)p && s->times == times && !s->copy && s->early == (n < k->block_count);
+		for (uint32_t i = 0; i < s->count && own; i++)
 			if (!k->moved[s->first + i])
 				add_instruction(e, s, s->first + i);
 	}

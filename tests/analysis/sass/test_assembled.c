@@ -234,6 +234,36 @@ static void copies_are_those_of_all_products(void)
 	free_case(&c);
 }
 
+static void names_are(const struct kernel_code *c, uint32_t block, const char *const *names, size_t count)
+{
+	const struct code_machine_block *m = &c->machine_blocks[block];
+	CU_ASSERT_FATAL(m->count >= count);
+	for (size_t i = 0; i < count; i++)
+		CU_ASSERT_STRING_EQUAL(c->strings + c->machine[m->first + i].opcode, names[i]);
+}
+
+/* The machine has a block (BSYNC, BRA) behind the inner loop that leads back to the outer one. The outer loop's first block has it, and it comes first. */
+static void ways_back_to_an_outer_loop_come_first(void)
+{
+	struct assembled_case c;
+	make_case_of("nests", "chunks", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "chunks"), c.code, &error), 0);
+	CU_ASSERT_EQUAL(c.code->machine_blocks[6].count, 6);
+	names_are(c.code, 6, (const char *[]){"BSYNC", "BRA", "ISETP", "BSSY", "IMAD", "BRA"}, 6);
+	free_case(&c);
+}
+
+/* Behind the pieces of a loop lanes meet (BSYNC, UMOV, BRA.DIV), which the table of lines says of the loop. The block of the shuffles has that. */
+static void lanes_that_meet_behind_a_loop_are_no_piece_of_it(void)
+{
+	struct assembled_case c;
+	make_case_of("nests", "rows", &c);
+	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "rows"), c.code, &error), 0);
+	CU_ASSERT_EQUAL(c.code->machine_blocks[10].count, 12);
+	names_are(c.code, 10, (const char *[]){"BSYNC", "UMOV", "BRA", "SHFL", "FADD"}, 5);
+	free_case(&c);
+}
+
 /* A window of 8 rounds that is repeated: the instructions that enter the loop are not. */
 static void entries_of_loops_are_not_repeated(void)
 {
@@ -512,6 +542,8 @@ void add_assembled_tests(void)
 	CU_add_test(suite, "entries of loops are not repeated", entries_of_loops_are_not_repeated);
 	CU_add_test(suite, "parted lanes arrive one by one", parted_lanes_arrive_one_by_one);
 	CU_add_test(suite, "tables jump once for each way", tables_jump_once_for_each_way);
+	CU_add_test(suite, "ways back to an outer loop come first", ways_back_to_an_outer_loop_come_first);
+	CU_add_test(suite, "lanes that meet behind a loop are no piece of it", lanes_that_meet_behind_a_loop_are_no_piece_of_it);
 	CU_add_test(suite, "rare calls are left out", rare_calls_are_left_out);
 	CU_add_test(suite, "fetches need no lines", fetches_need_no_lines);
 	CU_add_test(suite, "lanes of a mask are together", lanes_of_a_mask_are_together);
