@@ -62,14 +62,15 @@ struct gs_entry { uint pc, join, jpc, mask, arrived, kind, wait, generation, dep
 struct gs_warp { uint status, pc, m, alive, join, jpc, sp, wait, generation, all, start, turn, depth, spins, parted, straight, looks;
 	uint phase, came, counted, cluster_warps, cluster_came, cluster_phase; /* of cluster barriers; the last three: of the cluster, in its first warp */
 	ulong clock; /* how far it has come, in instructions; where somebody fetches from a queue */ };
-struct gs_barrier { uint arrived, only, expected, generation, count, all, any, was_count, was_all, was_any; };
+struct gs_barrier { uint arrived, only, expected, generation, count, all, any, was_count, was_all, was_any;
+	ulong latest, opened; /* clocks: of the last that came; when it opened */ };
 struct gs_group {
 	ulong number, shared, shared_bytes, states, locals;
 	uint ctaid_x, ctaid_y, ctaid_z, ntid_x, ntid_y, ntid_z, nctaid_x, nctaid_y, nctaid_z;
 	uint warps, threads, slot, live_warps, cluster_groups;
 	ulong trace, clock, counts, count_step;
-	/* As `clock` of warps: the latest that came to a barrier or ended; the first that can run; those that are further wait. */
-	ulong reached, next, horizon;
+	/* As `clock` of warps: of the last that ended; of the first that can run; those that are further have to wait. */
+	ulong ended, next, horizon;
 	struct gs_barrier barriers[16];
 };
 #define GS_KEPT_GROUP(at) ((__global struct gs_group *)(launch->groups + (ulong)(at) * GS_GROUP_BYTES))
@@ -200,6 +201,7 @@ static void gs_begin_barriers(__private struct gs_group *g)
 	for (uint b = 0; b < 16; b++) {
 		g->barriers[b].arrived = g->barriers[b].only = g->barriers[b].expected = g->barriers[b].generation = 0;
 		g->barriers[b].count = g->barriers[b].any = 0;
+		g->barriers[b].latest = g->barriers[b].opened = 0;
 		g->barriers[b].all = 1;
 	}
 }
@@ -215,7 +217,7 @@ static void gs_begin_warp(__private struct gs_group *g, __global struct gs_warp 
 	s->cluster_warps = g->warps * g->cluster_groups;
 	s->pc = s->sp = s->all = s->turn = s->depth = s->spins = s->parted = s->looks = 0;
 	s->straight = 32;
-	s->clock = g->reached;
+	s->clock = g->ended;
 	s->join = 0;
 	s->jpc = GS_NO_PC;
 	s->m = s->alive = s->start = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
@@ -273,6 +275,7 @@ static void gs_open(__private struct gs_barrier *b)
 	b->was_count = b->count;
 	b->was_all = b->all;
 	b->was_any = b->any;
+	b->opened = b->latest;
 	b->count = b->any = b->arrived = b->only = b->expected = 0;
 	b->all = 1;
 	b->generation++;
@@ -348,8 +351,10 @@ static uint gs_can_run(__private struct gs_group *g, __global struct gs_warp *s,
 #define GS_STEP 256ul
 static ulong gs_now(__private struct gs_group *g, __global struct gs_warp *s)
 {
-	if (s->status == GS_WAITING || s->status == GS_PARKED)
-		s->clock = max(s->clock, g->reached);
+	if (s->status == GS_WAITING)
+		s->clock = max(s->clock, g->barriers[s->wait].opened);
+	for (uint b = 0; b < 16 && s->status == GS_PARKED; b++) /* at which of them its lanes were does not matter: the others opened before */
+		s->clock = max(s->clock, g->barriers[b].opened);
 	return s->clock;
 }
 /* The first of its warps. Where none can run, it is the group's turn at once: barriers may open late. */

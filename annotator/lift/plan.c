@@ -69,7 +69,7 @@ static int cut_parts(struct planned_function *f)
 		for (uint32_t i = own->first; i < own->first + own->count; i++) {
 			const struct ptx_instruction *in = &f->function->instructions[i];
 			enum flow_kind kind = flow_kind(in);
-			if (may_repeat(in))
+			if (may_repeat(in) || f->fetches[i])
 				add_part(f, b, i, false);
 			if (kind == FLOW_BARRIER || kind == FLOW_ARRIVE || kind == FLOW_CALL)
 				add_part(f, b, i + 1, true);
@@ -306,12 +306,11 @@ static void note_facts(struct kernel_plan *p)
 		}
 		for (uint32_t b = 0; b < own->graph->block_count; b++)
 			p->waits |= own->spins[b];
-		for (uint32_t b = 0; b < own->graph->block_count; b++)
-			p->fetches |= own->fetches[b];
+		for (uint32_t i = 0; i < own->function->instruction_count; i++)
+			p->fetches |= own->fetches[i];
 		p->waits_for_groups |= own->waits_for_groups;
 		p->fetches_from_groups |= own->fetches_from_groups;
 	}
-	p->fetches |= p->fetches_from_groups; /* of a loop that waits as well */
 	p->stops = p->barriers || p->waits || p->fetches;
 	note_syncs(p);
 	p->in_pieces = instructions > MOST_IN_FUNCTION;
@@ -349,18 +348,17 @@ static int plan_function(struct kernel_plan *p, uint32_t number, struct gs_error
 	uint32_t blocks = f->graph->block_count + 1;
 	f->joins = calloc(blocks, 1);
 	f->spins = calloc(blocks, 1);
-	f->fetches = calloc(blocks, 1);
+	f->fetches = calloc(f->function->instruction_count + 1u, 1);
 	f->divergent = calloc(blocks, 1);
 	f->leaves = calloc(blocks, 1);
 	f->join = calloc(blocks, sizeof *f->join);
-	int result = f->joins && f->spins && f->fetches && f->divergent && f->leaves && f->join ? cut_parts(f) : -ENOMEM;
-	if (result)
-		return gs_fail(err, ENOMEM, "out of memory");
-	result = find_live(f, err);
+	int result = f->joins && f->spins && f->fetches && f->divergent && f->leaves && f->join ? find_live(f, err) : gs_fail(err, ENOMEM, "out of memory");
 	if (!result) {
 		note_used(f);
 		result = plan_waits(f, err);
 	}
+	if (!result && cut_parts(f))
+		result = gs_fail(err, ENOMEM, "out of memory");
 	return result ? result : plan_joins(f, err);
 }
 

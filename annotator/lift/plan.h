@@ -50,7 +50,7 @@ struct planned_function {
 	bool *joins;           /* per block: lanes of a branch may wait for each other there */
 	bool *spins;           /* per block: begins a loop that may wait for other lanes or warps */
 	bool waits_for_groups; /* one of its loops may wait for other groups */
-	bool *fetches;         /* per block: begins a loop that fetches work from a queue, and waits for nobody */
+	bool *fetches;         /* per instruction: it fetches work from a queue, and a loop ends by what it gets */
 	bool fetches_from_groups; /* one of its loops fetches work from a queue that all groups have */
 	bool *divergent;       /* per block: lanes may leave its end by different edges */
 	bool *leaves;          /* per block: leads to nothing but the end of the kernel, so that lanes need not wait for others there */

@@ -111,9 +111,9 @@ static int write_guarded(struct kernel_writer *w, const struct ptx_instruction *
 
 static void write_wait(struct kernel_writer *w, uint32_t after)
 {
-	gs_buf_puts(w->out, w->plan->fetches ? "g->reached = max(g->reached, clock);\n" : "");
+	gs_buf_puts(w->out, w->plan->fetches ? "g->barriers[id].latest = max(g->barriers[id].latest, clock);\n" : "");
 	gs_buf_printf(w->out, "S->sp = sp;\nif (!gs_arrive(g, S, E, id, expected, m, alive, 1, never)) {\npc = %uu;\nwhich = id;\ngoto WAIT;\n}\n", after);
-	gs_buf_puts(w->out, w->plan->fetches ? "clock = g->reached;\n" : "");
+	gs_buf_puts(w->out, w->plan->fetches ? "clock = g->barriers[id].opened;\n" : "");
 	w->targets[after] = w->barriers = true;
 }
 

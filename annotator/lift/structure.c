@@ -73,11 +73,6 @@ void write_edge(struct kernel_writer *w, uint32_t edge)
 		gs_buf_printf(w->out, "if (++spins > most_spins) { spins = 0; pc = %uu; goto SPIN; }\n", pc);
 		w->targets[pc] = true;
 	}
-	if (w->f->fetches[e->to] && e->back) {
-		gs_buf_printf(w->out, "pc = %uu;\ngoto FETCH;\n", pc);
-		w->targets[pc] = true;
-		return;
-	}
 	gs_buf_printf(w->out, "goto P%u;\n", pc);
 }
 
@@ -321,7 +316,11 @@ static int write_part(struct kernel_writer *w, uint32_t number)
 		write_count(w, w->plan->lifted->functions[w->f->index].block_rows[part->block], "m");
 		trace_block(w, part->block, "m");
 	}
-	if (w->plan->fetches)
+	if (part->first < part->end && !begins && !part->resumes && w->f->fetches[part->first]) {
+		gs_buf_printf(w->out, "if (due != %uu) { pc = %uu; goto FETCH; }\ndue = GS_NO_PC;\n", pc, pc);
+		w->targets[pc] = true;
+	}
+	if (w->plan->fetches && part->first < part->end)
 		gs_buf_printf(w->out, "clock += %u;\n", part_time(w->f, part));
 	if (part->resumes)
 		result = write_resumption(w, part);
@@ -497,7 +496,7 @@ static void write_begin(struct kernel_writer *w)
 	if (p->waits) /* groups that run in turn, and warps at a barrier, wait for one another, so that only a look now and then is worth it */
 		gs_buf_printf(w->out, "const uint most_spins = launch->together || %d ? 0u : GS_MOST_SPINS;\n", asks_any_barrier(p));
 	if (p->fetches)
-		gs_buf_puts(w->out, "ulong clock = S->clock;\n");
+		gs_buf_puts(w->out, "ulong clock = S->clock;\nuint due = S->status == GS_YIELDED ? S->pc : GS_NO_PC; /* it was not its turn there, and is now */\n");
 	if (p->meets)
 		gs_buf_puts(w->out, "uint met = 0, first = 0;\n");
 	if (p->recursive)
@@ -509,7 +508,7 @@ static void write_begin(struct kernel_writer *w)
 static void write_warp_end(struct kernel_writer *w)
 {
 	const struct kernel_plan *p = w->plan;
-	gs_buf_puts(w->out, p->fetches ? "ENDED:;\ng->reached = max(g->reached, clock);\n" : "ENDED:;\n");
+	gs_buf_puts(w->out, p->fetches ? "ENDED:;\ng->ended = max(g->ended, clock);\n" : "ENDED:;\n");
 	gs_buf_puts(w->out, "if (g->counts) {\nif (start == 0xffffffffu && !S->parted) GS_STORE_ALL\n"
 	                    "else gs_store_some(g, warp, counts, parts, GS_COLUMNS, start, never);\n}\n");
 	gs_buf_puts(w->out, p->stops ? "S->status = GS_ENDED;\nS->alive = 0;\nreturn 0;\n"
@@ -627,7 +626,7 @@ static void write_group(struct kernel_writer *w)
 	gs_buf_printf(w->out,
 	              "#undef GS_STATE\n#define GS_STATE(w) ((__global struct gs_warp *)(g->states + (ulong)(w) * %u))\n"
 	              "static uint gs_groups_%s(__global struct gs_launch *launch, ulong item, uint never)\n{\nGS_APART(never)\n"
-	              "struct gs_group group;\n__private struct gs_group *g = &group;\ng->reached = g->next = 0;\n",
+	              "struct gs_group group;\n__private struct gs_group *g = &group;\ng->ended = g->next = 0;\n",
 	              p->warp_bytes, p->kernel->name);
 	write_together(w);
 	gs_buf_puts(w->out, "const ulong first = item * launch->each, end = min(first + launch->each, launch->count);\n"

@@ -7,8 +7,8 @@
  * A loop around a compare-and-swap whose expected value was read in the loop waits for nobody: somebody's swap succeeds.
  *
  * A loop may fetch work from a queue: it ends by the result of an atomic addition in it, which a thread may hand to the others through
- * shared memory. It waits for nobody either. But who runs first would take all the work, which hardware divides: so in each iteration such a
- * loop goes to those that have done less.
+ * shared memory. It waits for nobody either. But who runs first would take all the work, which hardware divides: so before each fetch it is the
+ * turn of those that have done less.
  */
 #include "annotator/lift/internal.h"
 
@@ -17,13 +17,14 @@
 #include <string.h>
 
 
-enum ends_by { BY_OTHERS, BY_OTHER_GROUPS, BY_A_QUEUE, BY_A_QUEUE_OF_GROUPS };
+enum ends_by { BY_OTHERS, BY_OTHER_GROUPS, BY_A_QUEUE };
 
 enum { MOST_HANDED = 8 };
 struct loop_search {
 	const struct planned_function *f;
 	uint32_t loop;
 	enum ends_by by;
+	uint32_t fetch;                                 /* of a queue: by this instruction */
 	uint64_t *found;                                /* registers that depend on what others do */
 	const struct ptx_operand *handed[MOST_HANDED]; /* addresses in shared memory where such are */
 	uint32_t handed_count;
@@ -76,16 +77,6 @@ static bool reads_shared_state(const struct loop_search *s, const struct ptx_ins
 	return !expected || expected->kind != PTX_REGISTER || !defined_in_loop(s->f, s->loop, expected->reg);
 }
 
-static bool fetches(const struct loop_search *s, const struct ptx_instruction *i)
-{
-	return counts_on(i, false) && (s->by == BY_A_QUEUE || i->space != SPACE_shared);
-}
-
-static bool from_queue(const struct loop_search *s)
-{
-	return s->by == BY_A_QUEUE || s->by == BY_A_QUEUE_OF_GROUPS;
-}
-
 /* The operand with the address of a load or store of shared memory. */
 static const struct ptx_operand *shared_address(const struct ptx_instruction *i, const char *opcode)
 {
@@ -108,7 +99,8 @@ static bool is_handed(const struct loop_search *s, const struct ptx_operand *at)
 
 static bool depends(const struct loop_search *s, const struct ptx_instruction *i)
 {
-	bool from = (from_queue(s) ? fetches(s, i) : reads_shared_state(s, i)) || (i->guard >= 0 && is_live(s->found, (uint32_t)i->guard));
+	bool source = s->by == BY_A_QUEUE ? i == &s->f->function->instructions[s->fetch] : reads_shared_state(s, i);
+	bool from = source || (i->guard >= 0 && is_live(s->found, (uint32_t)i->guard));
 	for (uint32_t o = 0; o < i->operand_count; o++)
 		from |= !i->operands[o].write && i->operands[o].reg >= 0 && is_live(s->found, (uint32_t)i->operands[o].reg);
 	return from || is_handed(s, shared_address(i, "ld."));
@@ -125,7 +117,7 @@ static void spread(struct loop_search *s, const struct ptx_instruction *i)
 		s->found[reg / 64] |= UINT64_C(1) << reg % 64;
 		s->changed = true;
 	}
-	const struct ptx_operand *to = from_queue(s) ? shared_address(i, "st.") : NULL;
+	const struct ptx_operand *to = s->by == BY_A_QUEUE ? shared_address(i, "st.") : NULL;
 	if (to && s->handed_count < MOST_HANDED && !is_handed(s, to)) {
 		s->handed[s->handed_count++] = to;
 		s->changed = true;
@@ -146,9 +138,9 @@ static bool ends_on(const struct loop_search *s)
 	return false;
 }
 
-static bool ends(const struct planned_function *f, uint32_t loop, enum ends_by by, uint64_t *found)
+static bool ends(const struct planned_function *f, uint32_t loop, enum ends_by by, uint32_t fetch, uint64_t *found)
 {
-	struct loop_search s = {.f = f, .loop = loop, .by = by, .found = found, .changed = true};
+	struct loop_search s = {.f = f, .loop = loop, .by = by, .fetch = fetch, .found = found, .changed = true};
 	memset(found, 0, f->live.words * sizeof *found);
 	while (s.changed) {
 		s.changed = false;
@@ -161,6 +153,20 @@ static bool ends(const struct planned_function *f, uint32_t loop, enum ends_by b
 	return ends_on(&s);
 }
 
+static void find_fetches(struct planned_function *f, uint32_t loop, uint64_t *found)
+{
+	for (uint32_t b = 0; b < f->graph->block_count; b++) {
+		const struct graph_block *block = &f->graph->blocks[b];
+		for (uint32_t i = block->first; i < block->first + block->count && graph_in_loop(f->graph, b, loop); i++) {
+			const struct ptx_instruction *in = &f->function->instructions[i];
+			if (!counts_on(in, false) || !ends(f, loop, BY_A_QUEUE, i, found))
+				continue;
+			f->fetches[i] = true;
+			f->fetches_from_groups |= in->space != SPACE_shared;
+		}
+	}
+}
+
 int plan_waits(struct planned_function *f, struct gs_error *err)
 {
 	uint64_t *found = calloc(f->live.words + 1u, sizeof *found);
@@ -168,10 +174,9 @@ int plan_waits(struct planned_function *f, struct gs_error *err)
 		return gs_fail(err, ENOMEM, "out of memory");
 	for (uint32_t l = 0; l < f->graph->loop_count; l++) {
 		uint32_t header = f->graph->loops[l].header;
-		f->spins[header] = ends(f, l, BY_OTHERS, found);
-		f->waits_for_groups |= ends(f, l, BY_OTHER_GROUPS, found);
-		f->fetches[header] = !f->spins[header] && ends(f, l, BY_A_QUEUE, found);
-		f->fetches_from_groups |= ends(f, l, BY_A_QUEUE_OF_GROUPS, found);
+		f->spins[header] = ends(f, l, BY_OTHERS, 0, found);
+		f->waits_for_groups |= ends(f, l, BY_OTHER_GROUPS, 0, found);
+		find_fetches(f, l, found);
 	}
 	free(found);
 	return 0;

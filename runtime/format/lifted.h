@@ -87,7 +87,7 @@ static inline uint64_t lifted_items(struct lifted_launch *l, uint64_t count, uin
 #define LIFTED_TRACED (UINT32_C(1) << 31)
 
 /* What is kept of a group while others run. */
-enum { LIFTED_GROUP_BYTES = 1024 };
+enum { LIFTED_GROUP_BYTES = 1280 };
 
 /* Why a group could not go on. The others end as well, as soon as they look. */
 enum lifted_fault_kind {

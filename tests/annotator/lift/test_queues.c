@@ -39,6 +39,18 @@ static void slow_groups_fetch_less(void)
 	CU_ASSERT_EQUAL(words[0] + words[64] + words[128] + words[192], 310);
 }
 
+/* As above, but warp 1 alone is slow: the others wait for it at the barrier. */
+static void groups_with_a_slow_warp_fetch_less(void)
+{
+	run_held(HEAD QUEUE KERNEL(".shared .align 4 .b32 s[1];\n" BEGIN
+	                           "mov.u32 %r5, 0;\nmov.u64 %rd5, queue;\nsetp.eq.u32 %p3, %r30, 0;\nsetp.ge.u32 %p4, %r0, 32;\nand.pred %p3, %p3, %p4;\n"
+	                           "selp.u32 %r9, 1000, 100, %p3;\nsetp.ne.u32 %p1, %r0, 0;\nNEXT:\n@%p1 bra MEET;\natom.global.add.u32 %r1, [%rd5], 1;\n"
+	                           "st.shared.u32 [s], %r1;\nMEET:\nbar.sync 0;\nld.shared.u32 %r2, [s];\nbar.sync 0;\nsetp.ge.u32 %p2, %r2, 310;\n@%p2 bra OUT;\n" BUSY
+	                           "bra NEXT;\n" OUT), 4, 64, 4);
+	CU_ASSERT(words[0] >= 12 && words[0] <= 14);
+	CU_ASSERT_EQUAL(words[0] + words[64] + words[128] + words[192], 310);
+}
+
 static void groups_that_begin_late_find_nothing(void)
 {
 	run_held(each_group_fetches, 5, 64, 2);
@@ -122,6 +134,7 @@ void add_queues_tests(void)
 	CU_pSuite suite = CU_add_suite("queues", NULL, NULL);
 	CU_add_test(suite, "groups share a queue", groups_share_a_queue);
 	CU_add_test(suite, "slow groups fetch less", slow_groups_fetch_less);
+	CU_add_test(suite, "groups with a slow warp fetch less", groups_with_a_slow_warp_fetch_less);
 	CU_add_test(suite, "groups that begin late find nothing", groups_that_begin_late_find_nothing);
 	CU_add_test(suite, "one group at a time takes all", one_group_at_a_time_takes_all);
 	CU_add_test(suite, "warps share a queue of their group", warps_share_a_queue_of_their_group);
