@@ -86,6 +86,15 @@ static bool lane_address(const struct trace_maker *m, uint32_t lane, uint32_t in
 	                   : traced_lane_address(m->lanes[lane], instruction, address, bytes);
 }
 
+/* The code may only seem to show it: how often lanes go around a loop is the same for those that are in it, and not for those that come out. */
+static bool is_one_address(const struct warp_request *r)
+{
+	for (uint32_t i = 1; i < r->count; i++)
+		if (r->addresses[i] != r->addresses[0])
+			return false;
+	return true;
+}
+
 static void gather_addresses(struct trace_maker *m, uint32_t instruction, uint64_t mask, struct warp_request *r)
 {
 	const struct code_instruction *in = &m->code->code[instruction];
@@ -112,7 +121,7 @@ static void gather_addresses(struct trace_maker *m, uint32_t instruction, uint64
 		return;
 	m->out->statistics.addresses += r->count;
 	m->out->statistics.unknown_addresses += (uint32_t)__builtin_popcountll(mask) - r->count;
-	if (r->count > 1 && is_gathered(m->gpu, m->code, in))
+	if (r->count > 1 && is_gathered(m->gpu, m->code, in) && is_one_address(r))
 		r->count = 1;
 }
 
