@@ -322,6 +322,18 @@ static uint32_t move_parts(const struct ov_sm *sm, const struct ov_flight *f, co
 	return moved;
 }
 
+/* Atomic operations stay as they are: lanes that meet on a word, or in a sector, have parts of their own, one behind the other. */
+static uint32_t move_atomics(const struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *first, uint32_t count)
+{
+	uint64_t line = gpu_of(sm)->l1_line_bytes;
+	struct memory_part *out = sm->memory->moved;
+	for (uint32_t i = 0; i < count; i++) {
+		out[i] = first[i];
+		out[i].address = ov_round_address(sm, &sm->warps[f->slot], f->request, shifted_address(sm, f, first[i].address), line) / MEMORY_SECTOR * MEMORY_SECTOR;
+	}
+	return count;
+}
+
 /* How many of a part's operations follow one another: those on one address. */
 static uint32_t atomic_turns(const struct ov_sm *sm, const struct ov_flight *f, const struct memory_part *p)
 {
@@ -466,7 +478,7 @@ static bool ov_memory_takes(struct ov_sm *sm, const struct ov_flight *f, uint32_
 	if (!count)
 		return false;
 	if (o->moved && op->space != SPACE_local && sm->warps[f->slot].path->gap_count) {
-		count = move_parts(sm, f, first, count);
+		count = op->class == CODE_atomic ? move_atomics(sm, f, first, count) : move_parts(sm, f, first, count);
 		first = o->moved;
 	}
 	o->counts.requests++;

@@ -341,6 +341,58 @@ static void test_addresses_move(void)
 		}
 }
 
+/* A loop of atomic operations on three words, of which two are in one sector and follow one another: three parts each, in windows as well. */
+static void run_atomics(struct scene *s, size_t count, size_t window)
+{
+	struct written_path *p = calloc(1, sizeof *p);
+	uint32_t same[4] = {0};
+	const struct memory_range warm = {.address = 1ull << 40, .bytes = 1 << 20, .traffic = 1};
+	write_block(p, 0);
+	write_loop(p, LOOP, count, window);
+	write_block(p, AFTER);
+	size_t atomics = p->path.block_count - 2;
+	for (size_t i = 0; i < 3 * atomics; i++)
+		p->parts[i] = (struct memory_part){.address = (1ull << 40) + 32 * (i % 3 / 2), .bytes = 4, .lanes = 1};
+	for (size_t i = 0; i <= atomics; i++) {
+		p->first[i] = (uint32_t)(3 * i);
+		p->accesses[i] = 1;
+	}
+	p->requests = (struct path_requests){p->first, p->parts};
+	p->path.requests = &p->requests;
+	p->path.accesses = p->accesses;
+	p->path.access_count = atomics;
+	p->gaps[0].access_count = (uint32_t)atomics;
+	p->gaps[0].shifts = p->shifts;
+	finish_path(s, p);
+	struct launch_warps launch = {.code = &s->code.code, .paths = &p->path, .path_count = 1, .groups = 4, .warps_per_group = 1,
+	                              .path_of = same, .pattern_groups = 1, .warm = &warm, .warm_count = 1};
+	CU_ASSERT_EQUAL_FATAL(model_occupancy_vector(&s->gpu, &launch, 1, &s->options, &s->timing, NULL), 0);
+	free(p);
+}
+
+static void test_atomics_stay_apart(void)
+{
+	static struct scene s;
+	enum { COUNT = 2000 };
+	scene_start(&s, "h200", NULL);
+	s.options.on_issue = NULL;
+	s.options.hierarchy = true;
+	s.gpu.sm_count = 4;
+	build(&s.code, CODE_move, "1 <-");
+	build_block(&s.code);
+	build_memory(&s.code, CODE_atomic, SPACE_global, "2 <- 1");
+	build(&s.code, CODE_fp32_fma, "3 <- 3 2 4");
+	build(&s.code, CODE_branch, "? 3");
+	build_block(&s.code);
+	scene_exit(&s);
+	run_atomics(&s, COUNT, COUNT);
+	struct warp_timing whole = s.timing;
+	CU_ASSERT_DOUBLE_EQUAL(whole.memory.transactions, 4 * 3 * COUNT, 0.5);
+	run_atomics(&s, COUNT, WINDOW);
+	CU_ASSERT_DOUBLE_EQUAL(s.timing.memory.transactions, whole.memory.transactions, 0.01 * whole.memory.transactions);
+	CU_ASSERT_DOUBLE_EQUAL(s.timing.cycles, whole.cycles, 0.05 * whole.cycles);
+}
+
 /* Each warp goes round and round in its own row of `bytes`, which L2 knows. */
 static void run_circles(struct scene *s, size_t count, size_t window, uint64_t bytes)
 {
@@ -414,6 +466,7 @@ void add_rates_tests(void)
 	CU_add_test(s, "long loops go on at their rate", test_long_loops_are_jumped_over);
 	CU_add_test(s, "the cost of a loop is bounded", test_cost_is_bounded);
 	CU_add_test(s, "jumps cross the windows of a loop", test_jumps_cross_windows);
+	CU_add_test(s, "atomics stay apart in windows", test_atomics_stay_apart);
 	CU_add_test(s, "windows that a jump crosses are left out", test_windows_are_left_out);
 	CU_add_test(s, "windows of the same blocks are one place", test_places_in_windows);
 	CU_add_test(s, "warps leave their loops when they are through", test_imbalance_stays);
