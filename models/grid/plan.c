@@ -224,6 +224,36 @@ static bool does_as_much(const struct ov_plan *plan, const struct ov_plan *launc
 	return fabs(share_chosen(plan, launch, runs, plan->run_count) - 1) < same_traffic;
 }
 
+/* Where all groups run at once, the launch takes as long as the one with the longest warp. Returns it if the chosen ones are much shorter: then its
+ * neighbours are chosen in their place. How long it goes on alone cannot be told from what others do while they are many. */
+static uint64_t longest_beside(const struct ov_work *work, const struct ov_plan *plan, uint32_t residency, const struct group_run *runs)
+{
+	static const double much = 1.25;
+	const struct ov_plan launch = {.groups = plan->all, .all = plan->all};
+	uint64_t longest = 0;
+	double chosen = 0;
+	if (plan->all > (uint64_t)residency * work->gpu->sm_count || plan->all > MOST_GROUPS)
+		return RUNS_ANY;
+	for (uint64_t n = 0; n < plan->groups; n++)
+		chosen = fmax(chosen, work_of(work, &launch, runs_id(runs, plan->run_count, n))->longest);
+	for (uint64_t g = 1; g < plan->all; g++)
+		longest = work_of(work, &launch, g)->longest > work_of(work, &launch, longest)->longest ? g : longest;
+	return work_of(work, &launch, longest)->longest > much * chosen ? longest : RUNS_ANY;
+}
+
+/* Those that the simulated SMs would get. */
+static int choose_rounds(const struct ov_work *work, uint32_t residency, struct ov_plan *plan, struct group_run **runs)
+{
+	uint32_t few = plan->sm_count, sms = work->gpu->sm_count;
+	int rc = runs_of_rounds(plan->groups, plan->all, few, sms, residency, RUNS_ANY, runs, &plan->run_count);
+	uint64_t with = rc ? RUNS_ANY : longest_beside(work, plan, residency, *runs);
+	if (with == RUNS_ANY)
+		return rc;
+	free(*runs);
+	*runs = NULL;
+	return runs_of_rounds(plan->groups, plan->all, few, sms, residency, with, runs, &plan->run_count);
+}
+
 /* Which groups stand for the launch: those that the simulated SMs would get. If these do more or less than the launch, or if all SMs are
  * simulated: some of each part of it that does the same. If groups differ so much that few runs of neighbours do more or less, there are
  * more and shorter ones. */
@@ -234,7 +264,7 @@ static int choose_runs(const struct ov_work *work, uint32_t residency, struct ov
 	bool done = false;
 	int rc = plan->all <= MOST_GROUPS ? find_regions(work, &launch) : 0;
 	if (!rc && plan->sm_count < work->gpu->sm_count) {
-		rc = runs_of_rounds(plan->groups, plan->all, plan->sm_count, work->gpu->sm_count, residency, &runs, &plan->run_count);
+		rc = choose_rounds(work, residency, plan, &runs);
 		done = !rc && does_as_much(plan, &launch, runs);
 	}
 	for (uint64_t least = 2; !rc && !done; least *= 2) {

@@ -76,8 +76,10 @@ static uint64_t first_sm(uint64_t epoch, uint64_t most)
 	return (uint64_t)((turn - floor(turn)) * (double)(most + 1));
 }
 
-int runs_of_rounds(uint64_t groups, uint64_t all, uint32_t few, uint32_t sms, uint32_t residency, struct group_run **out, size_t *out_count)
+int runs_of_rounds(uint64_t groups, uint64_t all, uint32_t few, uint32_t sms, uint32_t residency, uint64_t with, struct group_run **out,
+                   size_t *out_count)
 {
+	const uint64_t most = sms - few, of_with = with % sms < most ? with % sms : most;
 	uint64_t rounds = (groups + few - 1) / few, epochs = (rounds + residency - 1) / residency;
 	uint64_t left_out = all / sms > rounds ? all / sms - rounds : 0;
 	struct group_run *runs = calloc(rounds, sizeof *runs);
@@ -86,7 +88,7 @@ int runs_of_rounds(uint64_t groups, uint64_t all, uint32_t few, uint32_t sms, ui
 	for (uint64_t r = 0; r < rounds; r++) {
 		uint64_t epoch = r / residency, skipped = epochs > 1 ? left_out * epoch / (epochs - 1) : left_out / 2;
 		uint64_t first = r * few, count = groups - first < few ? groups - first : few;
-		uint64_t id = (r + skipped) * sms + first_sm(epoch, sms - few);
+		uint64_t id = (r + skipped) * sms + (with == RUNS_ANY ? first_sm(epoch, most) : of_with);
 		runs[r] = (struct group_run){first, id < all - count ? id : all - count};
 	}
 	*out = runs;

@@ -23,8 +23,10 @@ struct group_run {
 int runs_choose(const struct region *regions, size_t count, uint64_t groups, uint64_t all, uint64_t whole, uint64_t least,
                 struct group_run **out, size_t *out_count);
 /* Of each round of groups, one for each of `sms` SMs, those of `few` SMs. residency: groups that an SM holds, which are of rounds that
- * follow one another. Otherwise as above. */
-int runs_of_rounds(uint64_t groups, uint64_t all, uint32_t few, uint32_t sms, uint32_t residency, struct group_run **out, size_t *out_count);
+ * follow one another. with: a group whose SM is among them; RUNS_ANY: no matter. Otherwise as above. */
+#define RUNS_ANY UINT64_MAX
+int runs_of_rounds(uint64_t groups, uint64_t all, uint32_t few, uint32_t sms, uint32_t residency, uint64_t with, struct group_run **out,
+                   size_t *out_count);
 uint64_t runs_id(const struct group_run *runs, size_t count, uint64_t n);
 
 #endif

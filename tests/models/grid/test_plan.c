@@ -83,10 +83,38 @@ static void some_sms_stand_for_all_where_channels_divide(void)
 	}
 }
 
+/* 528 groups run at once on 132 SMs, too many to simulate all. One has a warp twice as long as others: its SM is among the few. */
+static void the_longest_group_is_among_the_few(void)
+{
+	enum { MANY = 528, SM_COUNT = 132, LONGEST = 17 };
+	static struct group_work work_of[MANY];
+	static uint32_t kinds[MANY];
+	static const struct kernel_code code;
+	const struct gpu g = {.sm_count = SM_COUNT, .dram_channels = 48, .l2_bytes = 1 << 20, .l2_partitions = 1};
+	const struct launch_warps w = {.groups = MANY, .pattern_groups = MANY, .code = &code};
+	for (int n = 0; n < 2; n++) {
+		struct ov_work work = {.gpu = &g, .warps = &w, .pattern = work_of, .kinds = kinds, .stepped = 1, .weight = 1, .hierarchy = true};
+		struct ov_plan plan;
+		bool there = false;
+		for (uint32_t i = 0; i < MANY; i++) {
+			work_of[i] = (struct group_work){.warp_instructions = i % 2 ? 70000 : 50000, .longest = i == LONGEST && n ? 40000 : 20000, .traffic = 10};
+			work.instructions += work_of[i].warp_instructions;
+			work.traffic += 10;
+		}
+		CU_ASSERT_EQUAL_FATAL(ov_plan_make(&work, 4, &plan), 0);
+		CU_ASSERT_TRUE_FATAL(plan.sm_count < SM_COUNT / 2 && plan.groups < MANY);
+		for (uint64_t i = 0; i < plan.groups; i++)
+			there |= ov_group_id(&plan, i) == LONGEST;
+		CU_ASSERT_EQUAL(there, n);
+		ov_plan_free(&plan);
+	}
+}
+
 void add_plan_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("plan", NULL, NULL);
 	CU_add_test(suite, "SMs that nothing hangs on are left out", sms_that_nothing_hangs_on_are_left_out);
 	CU_add_test(suite, "all are simulated where others matter", all_are_simulated_where_others_matter);
 	CU_add_test(suite, "some SMs stand for all where channels divide", some_sms_stand_for_all_where_channels_divide);
+	CU_add_test(suite, "the longest group is among the few", the_longest_group_is_among_the_few);
 }

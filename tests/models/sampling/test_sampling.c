@@ -165,14 +165,28 @@ static void test_parts_have_their_share_of_runs(void)
 	CU_ASSERT_EQUAL(nth(many, 16, 320, 39), 2 * 160 + 7);
 }
 
-static uint64_t nth_of_rounds(uint64_t groups, uint64_t all, uint64_t n)
+static uint64_t nth_of_rounds_with(uint64_t groups, uint64_t all, uint64_t with, uint64_t n)
 {
 	struct group_run *runs = NULL;
 	size_t run_count = 0;
-	CU_ASSERT_EQUAL_FATAL(runs_of_rounds(groups, all, 8, 132, 2, &runs, &run_count), 0);
+	CU_ASSERT_EQUAL_FATAL(runs_of_rounds(groups, all, 8, 132, 2, with, &runs, &run_count), 0);
 	uint64_t id = runs_id(runs, run_count, n);
 	free(runs);
 	return id;
+}
+
+static uint64_t nth_of_rounds(uint64_t groups, uint64_t all, uint64_t n)
+{
+	return nth_of_rounds_with(groups, all, RUNS_ANY, n);
+}
+
+/* Group 150 is on SM 18; group 263, on the last one, needs SMs 124 to 131. */
+static void test_the_sm_of_a_group_is_among_the_few(void)
+{
+	CU_ASSERT_EQUAL(nth_of_rounds_with(16, 264, 150, 0), 18);
+	CU_ASSERT_EQUAL(nth_of_rounds_with(16, 264, 150, 8), 150);
+	CU_ASSERT_EQUAL(nth_of_rounds_with(16, 264, 263, 0), 124);
+	CU_ASSERT_EQUAL(nth_of_rounds_with(16, 264, 263, 15), 263);
 }
 
 /* 8 of 132 SMs, 2 groups each at a time. The groups of an SM are 132 apart. The first two rounds are those of SMs 0.5 x 125 = 62 to 69, the
@@ -409,6 +423,7 @@ void add_sampling_tests(void)
 	CU_add_test(suite, "a mixture of groups is homogeneous if it stays the same", test_mixtures_are_homogeneous);
 	CU_add_test(suite, "groups with other traffic are another region", test_traffic_divides_regions);
 	CU_add_test(suite, "a part of the groups is from all of the launch", test_runs_are_from_all_of_the_launch);
+	CU_add_test(suite, "the SM of a group is among the few", test_the_sm_of_a_group_is_among_the_few);
 	CU_add_test(suite, "groups of one SM are a round of all SMs apart", test_groups_of_an_sm_are_a_round_apart);
 	CU_add_test(suite, "every part of a launch has its share of the groups", test_parts_have_their_share_of_runs);
 	CU_add_test(suite, "the last wave is as full as it would have been", test_sampler_leaves_the_last_wave);
