@@ -21,6 +21,7 @@ struct launch_record {
 	bool unsized;                 /* the program gave no local size, and local is what the target's driver would choose */
 	uint64_t local_bytes;
 	bool cuda;                    /* a CUDA program launched it */
+	bool managed;                 /* with managed memory */
 	uint64_t *argument_values; /* the first 8 bytes of each argument; an address for buffers */
 	bool *arguments_known;
 	uint64_t *argument_bytes; /* of the memory that each points to; 0: not known */

@@ -568,6 +568,8 @@ void profile_fill(struct launch_result *r)
 	r->profile.arguments_known = l->arguments_known;
 	r->profile.argument_bytes = l->argument_bytes;
 	r->profile.argument_count = (uint32_t)l->argument_count;
+	if (l->managed)
+		flag_add(&r->flags, FLAG_managed_memory);
 	fill_counts(r, items, groups);
 	if (l->artifact->counts_by_item && !l->facts->summed)
 		measure_runs(l, &r->profile);

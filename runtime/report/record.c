@@ -135,6 +135,8 @@ static void add_facts(const struct launch_record *l, struct gs_buf *out)
 	              l->places, l->measured_ns);
 	if (l->cuda)
 		gs_buf_puts(out, "cuda=1\n");
+	if (l->managed)
+		gs_buf_puts(out, "managed=1\n");
 	if (l->spread)
 		gs_buf_puts(out, "spread=1\n");
 	if (l->unsized)

@@ -183,6 +183,14 @@ launches_in_reports() {
 	check "a profile of a CUDA program is swept" swept
 	check "kernels whose names have spaces are swept and compared" names_with_spaces
 	check "events show the GPU's times" events_show_the_gpu
+	check "managed memory is told" managed_memory_is_told
+}
+
+# Kernels that use managed memory say so, others of the program do not, and a replay knows it.
+managed_memory_is_told() {
+	"$build/gpusim" record -o managed --gpu h200 -- "$build/tests/cuda/programs/memory" >out 2>err &&
+		GPUSIM_REPORT=json GPUSIM_OUTPUT=managed "$build/gpusim" replay managed 2>err || { cat out err && return 1; }
+	jq -e '[.launches[].estimates[0].flags | index("managed_memory") != null] | any and (all | not)' managed.json
 }
 
 # Lines of the source, where nvcc wrote their numbers: the loop's sum has most of the cycles and all loads.

@@ -124,6 +124,7 @@ static struct launch_record *new_launch(const struct replay *play, const char *f
 	l->spread = record_number(facts, "spread");
 	l->measured_ns = record_number(facts, "measured_ns");
 	l->cuda = record_number(facts, "cuda");
+	l->managed = record_number(facts, "managed");
 	l->unsized = record_number(facts, "unsized");
 	l->artifact = play->programs[program - 1];
 	l->facts = artifact_kernel(l->artifact, l->kernel_name);

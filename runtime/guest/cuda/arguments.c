@@ -55,6 +55,7 @@ static long argument_of(struct known_memory *m, uint64_t address, size_t argumen
 	m->command->bases[2 * m->count] = argument;
 	m->command->bases[2 * m->count + 1] = (uint64_t)(uintptr_t)a.address;
 	m->record->argument_bytes[argument] = a.bytes;
+	m->record->managed |= a.kind == CUDA_MANAGED_MEMORY;
 	memory_log_used(a.address, &m->record->argument_memory[argument]);
 	m->count++;
 	return (long)argument;
