@@ -9,7 +9,7 @@
  * between them is executed whenever the loop is entered. Where the first round of a loop's test stands before the loop, the loop's own block stands for it. An
  * access may be made in another block than that of the PTX, if the path of a warp says when. Where the assembler has copied a block, so that there is one for
  * each way to it, one stands for all. Calls for operands of divisions and roots that are out of the usual range are taken to be never made, and so are branches
- * for lanes of a mask that are not together (BRA.DIV).
+ * for lanes of a mask that are not together (BRA.DIV). Functions of one block, such as that for divisions of 64 bits, are executed where they are called.
  *
  * Instructions issue by their control fields. No register of the machine is waited for. Instead there are registers that stand for barriers:
  * an instruction that counts a barrier up writes one, and an instruction that waits for the barrier waits for it. One more register stands for
@@ -37,6 +37,7 @@ struct assembled_block {
 	uint32_t first, count; /* of the machine's instructions */
 	int32_t next[2];       /* blocks that may follow; -1: none */
 	bool reached;
+	bool called;           /* a function of the assembler's own, which is executed where it is called */
 	uint32_t depth;        /* loops around it */
 	int32_t owner;         /* the block of the PTX that it is given to; -1: none yet */
 	uint32_t times;        /* executions of the owner that it stands for; 0: none, it is executed once whenever the owner's loop is entered */
@@ -75,6 +76,8 @@ bool assembled_same(unsigned arch, const struct cubin_code *a, const struct cubi
 
 /* flow.c */
 int assembled_flow(struct assembled_kernel *k, struct gs_error *why);
+/* The block that is the function which an instruction calls; -1: it calls none, or one of several blocks. */
+int32_t assembled_callee(const struct assembled_kernel *k, uint32_t instruction);
 
 /* infer.c, infer.h: fills `origin` where there is no table of lines. */
 int assembled_infer(struct assembled_kernel *k, struct gs_error *why);

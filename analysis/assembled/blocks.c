@@ -105,6 +105,21 @@ static int32_t owner_of_previous(const struct assembled_kernel *k, uint32_t b)
 	return -1;
 }
 
+/* Between pieces of an unrolled loop: what comes next is one, and one leads here. */
+static int32_t owner_of_pieces(const struct assembled_kernel *k, uint32_t b)
+{
+	const int32_t *next = k->blocks[b].next;
+	int32_t piece = next[0] >= 0 ? next[0] : next[1], owner = piece >= 0 ? k->blocks[piece].owner : -1;
+	bool only = next[0] < 0 || next[1] < 0;
+	if (!only || owner < 0 || !k->unrolled[owner])
+		return -1;
+	for (uint32_t p = 0; p < k->block_count; p++)
+		if (k->blocks[p].reached && p != (uint32_t)piece && k->blocks[p].owner == owner &&
+		    (k->blocks[p].next[0] == (int32_t)b || k->blocks[p].next[1] == (int32_t)b))
+			return owner;
+	return -1;
+}
+
 static bool loops_alone(const struct kernel_code *c, int32_t block)
 {
 	for (uint32_t n = 0; n < c->blocks[block].edge_count; n++)
@@ -152,6 +167,9 @@ static int adopt(struct assembled_kernel *k, struct gs_error *why)
 			take(k, b, owner_of_only_previous(k, b));
 	while (changed) {
 		changed = false;
+		for (uint32_t b = 0; b < k->block_count; b++)
+			if (k->blocks[b].reached && k->blocks[b].owner < 0 && take(k, b, owner_of_pieces(k, b)))
+				changed = true;
 		for (uint32_t b = k->block_count; b-- > 0;)
 			if (k->blocks[b].reached && k->blocks[b].owner < 0 && take(k, b, owner_of_next(k, b))) {
 				k->blocks[b].early = take_early(k, b);

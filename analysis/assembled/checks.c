@@ -10,23 +10,6 @@
  * executed without them. */
 enum { MOST_SKIPPED = 8 }; /* instructions that may be counted where they are not executed */
 
-/* Whether the PTX can go from one block to another by blocks without code. */
-static bool goes_to(const struct assembled_kernel *k, uint32_t from, uint32_t to, bool *seen)
-{
-	const struct kernel_code *c = k->code;
-	for (uint32_t n = 0; n < c->blocks[from].edge_count; n++) {
-		int32_t next = c->edges[c->blocks[from].first_edge + n].to;
-		if (next == (int32_t)to)
-			return true;
-		if (next < 0 || k->has_code[next] || seen[next])
-			continue;
-		seen[next] = true;
-		if (goes_to(k, (uint32_t)next, to, seen))
-			return true;
-	}
-	return false;
-}
-
 /* Instructions of the owner's blocks from `from` up to `to` that are not executed; UINT32_MAX: too much to leave out.
  */
 static uint32_t skipped(const struct assembled_kernel *k, int32_t owner, uint32_t from, uint32_t to)
@@ -44,6 +27,24 @@ static uint32_t skipped(const struct assembled_kernel *k, int32_t owner, uint32_
 	return count;
 }
 
+/* Whether the PTX can go from one block to another by blocks without code, or with a few instructions: the assembler goes past a branch whose way it knows. */
+static bool goes_to(const struct assembled_kernel *k, uint32_t from, uint32_t to, uint32_t may_skip, bool *seen)
+{
+	const struct kernel_code *c = k->code;
+	for (uint32_t n = 0; n < c->blocks[from].edge_count; n++) {
+		int32_t next = c->edges[c->blocks[from].first_edge + n].to;
+		if (next == (int32_t)to)
+			return true;
+		uint32_t skips = next < 0 || seen[next] ? UINT32_MAX : skipped(k, next, 0, k->block_count);
+		if (skips > may_skip)
+			continue;
+		seen[next] = true;
+		if (goes_to(k, (uint32_t)next, to, may_skip - skips, seen))
+			return true;
+	}
+	return false;
+}
+
 /* All ways of the machine code must be ways of the PTX: whoever executes a block of the PTX executes the blocks that it
  * owns, in their order. */
 static int check_way(const struct assembled_kernel *k, uint32_t from, uint32_t to, bool *seen, struct gs_error *why)
@@ -51,6 +52,9 @@ static int check_way(const struct assembled_kernel *k, uint32_t from, uint32_t t
 	int32_t a = k->blocks[from].owner, b = k->blocks[to].owner;
 	bool forward = a == b && to > from, copied = k->blocks[from].copy || k->blocks[to].copy;
 	if (a == b && (k->unrolled[a] || (k->blocks[from].early && skipped(k, a, from, from + 1) <= MOST_SKIPPED)))
+		return 0;
+	/* An atomic operation that a lane makes for all may have a way of its own for full warps. */
+	if (forward && k->blocks[to].copy)
 		return 0;
 	if (forward && !copied)
 		return skipped(k, a, from + 1, to) <= MOST_SKIPPED
@@ -61,7 +65,7 @@ static int check_way(const struct assembled_kernel *k, uint32_t from, uint32_t t
 		return gs_fail(why, ENOTSUP, "the assembler has copied a block of the PTX");
 	memset(seen, 0, k->code->block_count);
 	a = k->blocks[from].end >= 0 ? k->blocks[from].end : a;
-	return goes_to(k, (uint32_t)a, (uint32_t)b, seen)
+	return goes_to(k, (uint32_t)a, (uint32_t)b, MOST_SKIPPED, seen)
 		   ? 0
 		   : gs_fail(why, ENOTSUP, "the machine code goes where the PTX does not");
 }

@@ -39,7 +39,7 @@ static void count_barriers(struct assembled_emitter *e)
 	const struct assembled_kernel *k = e->k;
 	uint32_t all[SASS_BARRIERS] = {0}, open[SASS_BARRIERS] = {0}, most[SASS_BARRIERS] = {0};
 	for (uint32_t b = 0; b < k->block_count; b++)
-		for (uint32_t i = k->blocks[b].first; i < k->blocks[b].first + k->blocks[b].count && k->blocks[b].reached; i++) {
+		for (uint32_t i = k->blocks[b].first; i < k->blocks[b].first + k->blocks[b].count && (k->blocks[b].reached || k->blocks[b].called); i++) {
 			uint8_t barrier = barrier_of(&k->in[i]), read = read_barrier_of(k, i);
 			for (uint32_t n = 0; n < SASS_BARRIERS; n++) {
 				uint32_t more = (barrier == n) + (read == n);
@@ -218,6 +218,13 @@ static void add_instruction(struct assembled_emitter *e, const struct assembled_
 	c->machine_origins[c->machine_count++] = access ? (uint32_t)origin : UINT32_MAX;
 }
 
+/* All but its return. */
+static void add_called(struct assembled_emitter *e, const struct assembled_block *from, int32_t callee)
+{
+	for (uint32_t n = 0; callee >= 0 && n + 1 < e->k->blocks[callee].count; n++)
+		add_instruction(e, from, e->k->blocks[callee].first + n);
+}
+
 /* A block of the machine for those that stand for `times` executions of one of the PTX. */
 static void add_block(struct assembled_emitter *e, uint32_t p, uint32_t times, struct code_machine_block *to)
 {
@@ -226,9 +233,11 @@ static void add_block(struct assembled_emitter *e, uint32_t p, uint32_t times, s
 	for (uint32_t n = 0; n < 2 * k->block_count; n++) {
 		const struct assembled_block *s = &k->blocks[n % k->block_count];
 		bool own = s->reached && s->owner == (int32_t)p && s->times == times && !s->copy && s->early == (n < k->block_count);
-		for (uint32_t i = 0; i < s->count && own; i++)
-			if (!k->moved[s->first + i])
-				add_instruction(e, s, s->first + i);
+		for (uint32_t i = s->first; i < s->first + s->count && own; i++)
+			if (!k->moved[i]) {
+				add_instruction(e, s, i);
+				add_called(e, s, assembled_callee(k, i));
+			}
 	}
 	*to = (struct code_machine_block){first, e->code->machine_count - first, p, times, -1};
 }
@@ -308,13 +317,23 @@ static void add_groups(struct assembled_emitter *e)
 	e->code->machine_register_count += e->groups;
 }
 
+static size_t count_called(const struct assembled_kernel *k)
+{
+	size_t sum = 0;
+	for (uint32_t i = 0; i < k->count; i++) {
+		int32_t callee = assembled_callee(k, i);
+		sum += callee >= 0 ? k->blocks[callee].count : 0;
+	}
+	return sum;
+}
+
 int assembled_emit(const struct assembled_kernel *k, struct kernel_code *code, struct gs_error *why)
 {
 	struct kernel_code c = *code;
 	struct assembled_emitter e = {.k = k, .code = &c};
 	count_barriers(&e);
 	c.machine_count = c.machine_operand_count = 0;
-	size_t room = (size_t)k->count + 2u * c.block_count + 1; /* with those of add_all_parted */
+	size_t room = k->count + count_called(k) + 2u * c.block_count + 1; /* with those of add_all_parted */
 	c.machine = calloc(room, sizeof *c.machine);
 	c.machine_blocks = calloc(3u * c.block_count + k->block_count + 1u, sizeof *c.machine_blocks);
 	c.machine_registers = calloc(c.machine_register_count + c.register_count + 1u, sizeof *c.machine_registers);

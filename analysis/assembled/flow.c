@@ -108,6 +108,27 @@ static int leave_out_rare(struct assembled_kernel *k, struct gs_error *why)
 	return is_rare(k, 0) ? gs_fail(why, ENOTSUP, "the machine code has calls") : 0;
 }
 
+/* A function without ways, accesses and calls, which returns. */
+static bool is_plain_function(const struct assembled_kernel *k, const struct assembled_block *s)
+{
+	const struct sass_instruction *last = &k->in[s->first + s->count - 1];
+	for (uint32_t i = s->first; i < s->first + s->count; i++) {
+		uint8_t class = assembled_class(k, i).class;
+		if (!k->in[i].name || k->in[i].flow == SASS_CALLS || assembled_is_access(class) || class == CODE_barrier)
+			return false;
+	}
+	return last->flow == SASS_ENDS && !last->conditional && !strcmp(last->name, "RET");
+}
+
+int32_t assembled_callee(const struct assembled_kernel *k, uint32_t instruction)
+{
+	const struct sass_instruction *in = &k->in[instruction];
+	for (uint32_t b = 0; b < k->block_count && in->flow == SASS_CALLS; b++)
+		if ((int64_t)k->blocks[b].first * CUBIN_WORD == in->target)
+			return is_plain_function(k, &k->blocks[b]) ? (int32_t)b : -1;
+	return -1;
+}
+
 /* ---- clusters ---- */
 
 static bool has_cluster_barrier(const struct assembled_kernel *k, uint32_t block)
@@ -248,15 +269,18 @@ static int find_reached(struct assembled_kernel *k, struct gs_error *why)
 }
 
 /* What cannot be followed. */
-static int check_instructions(const struct assembled_kernel *k, struct gs_error *why)
+static int check_instructions(struct assembled_kernel *k, struct gs_error *why)
 {
 	for (uint32_t b = 0; b < k->block_count; b++)
 		for (uint32_t i = 0; i < k->blocks[b].count && k->blocks[b].reached; i++) {
 			const struct sass_instruction *in = &k->in[k->blocks[b].first + i];
+			int32_t callee = assembled_callee(k, k->blocks[b].first + i);
 			if (!in->name)
 				return gs_fail(why, ENOTSUP, "the machine code has an unknown instruction (%03x)", in->opcode);
-			if (in->flow == SASS_CALLS)
+			if (in->flow == SASS_CALLS && callee < 0)
 				return gs_fail(why, ENOTSUP, "the machine code has calls");
+			if (callee >= 0)
+				k->blocks[callee].called = true;
 		}
 	return 0;
 }

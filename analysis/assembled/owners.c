@@ -64,8 +64,7 @@ static int choose_owners(struct assembled_kernel *k, struct gs_error *why)
 	for (uint32_t b = 0; b < k->block_count; b++) {
 		struct assembled_block *s = &k->blocks[b];
 		uint32_t best = 0;
-		bool branches =
-		    k->in[s->first + s->count - 1].flow != SASS_ENDS || k->in[s->first + s->count - 1].conditional;
+		bool branches = k->in[s->first + s->count - 1].conditional || k->in[s->first + s->count - 1].flow == SASS_JUMPS;
 		for (uint32_t i = 0; i < s->count && s->reached; i++) {
 			int32_t origin = k->origin[s->first + i], of = origin < 0 ? -1 : k->block_of[origin];
 			if (of < 0 || assembled_depth(k->code, (uint32_t)of) != s->depth ||
