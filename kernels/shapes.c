@@ -29,6 +29,7 @@ static const struct shape {
 	{"columns", run_columns, {{512, 256}, {2048, 4096}, {4096, 8192}}, "rows"},
 	{"transposed", run_transposed, {{512, 256}, {2048, 4096}, {4096, 8192}}, "columns"},
 	{"forward", run_forward, {{128, 1000}, {1024, 10000}, {6144, 10000}}, "launches"},
+	{"triangle", run_triangle, {{512, 64}, {1024, 240}, {4096, 512}}, "rows"},
 	{"lu", run_lu, {{64, 1000}, {384, 10000}, {1024, 10000}}, "columns"},
 	{"gramschmidt", run_gramschmidt, {{32, 64}, {128, 512}, {256, 1024}}, "rows"},
 	{"tiles", run_tiles, {{128, 64}, {512, 128}, {768, 256}}, "rows"},

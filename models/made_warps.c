@@ -113,6 +113,27 @@ static bool has_warps(const struct launch_profile *launch)
 	return true;
 }
 
+/* Loops in the windows of loops did far from what they did between them: those of a triangle grow with each row. The code knows as much of their
+ * addresses, and counters how long all of them were. */
+static bool windows_mislead(const struct trace_warps *w)
+{
+	static const double far = 1.5;
+	return w->fitted > far || w->fitted < 1 / far;
+}
+
+static int instead_from_code(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
+                             struct made_warps *m, struct gs_error *err)
+{
+	struct trace_warps by_code = {0};
+	int result = from_code(gpu, launch, options, true, &by_code, err);
+	if (result)
+		return result == -ENOENT ? 0 : result;
+	trace_warps_free(&m->warps);
+	m->warps = by_code;
+	m->traced = false;
+	return 0;
+}
+
 int made_warps_new(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                    struct made_warps **out, struct gs_error *err)
 {
@@ -123,11 +144,13 @@ int made_warps_new(const struct gpu *gpu, const struct launch_profile *launch, c
 	if (!m)
 		return -ENOMEM;
 	/* Where another launch's addresses begin elsewhere, the launch's own say more, if the code has all of them. */
-	bool by_code = traced && launch->other_work && launch_addresses_known(launch) && !needs_traced_arms(gpu, launch);
+	bool code_knows = traced && launch_addresses_known(launch) && !needs_traced_arms(gpu, launch), by_code = code_knows && launch->other_work;
 	int result = by_code ? from_code(gpu, launch, options, true, &m->warps, err) : -ENOENT;
 	if (result == -ENOENT && traced) {
 		result = from_trace(gpu, launch, options, &m->warps, err);
 		m->traced = !result;
+		if (!result && code_knows && !by_code && windows_mislead(&m->warps))
+			result = instead_from_code(gpu, launch, options, m, err);
 	}
 	if (result == -ENOENT)
 		result = from_code(gpu, launch, options, false, &m->warps, err);

@@ -104,6 +104,24 @@ static void eliminate(float *a, int n, int k)
 	}
 }
 
+/* n right sides of `length` rows. */
+void run_triangle(struct shape_size s)
+{
+	float *a = lower_matrix(s.length), *right = random_floats(cells(s.length, s.n)), *expected = NULL;
+	cl_mem x = buffer(cells(s.length, s.n) * 4, NULL);
+	cl_kernel k = linear("solve_columns");
+	args(k, "mmmii", buffer(cells(s.length, s.length) * 4, a), buffer(cells(s.length, s.n) * 4, right), x, s.length, s.n);
+	launch(k, (size_t)s.n, 1, LOCAL, 1);
+	if (checking) {
+		expected = right;
+		for (int i = 0; i < s.length; i++)
+			for (int j = 0; j < i; j++)
+				for (int c = 0; c < s.n; c++)
+					expected[cells(i, s.n) + (size_t)c] = fmaf(-a[cells(i, s.length) + (size_t)j], expected[cells(j, s.n) + (size_t)c], expected[cells(i, s.n) + (size_t)c]);
+	}
+	conclude(x, cells(s.length, s.n) * 4, expected);
+}
+
 void run_lu(struct shape_size s)
 {
 	float *a = dominant_matrix(s.n);

@@ -34,6 +34,20 @@ __kernel void forward_step(__global const float *lower, __global float *x, int n
         x[i] = fma(-lower[i * n + k], x[k], x[i]);
 }
 
+/* The same for many right sides in one launch, a work-item each: its inner loop grows with each row. */
+__kernel void solve_columns(__global const float *lower, __global const float *right, __global float *x, int n, int sides)
+{
+    int s = get_global_id(0);
+    if (s >= sides)
+        return;
+    for (int i = 0; i < n; i++) {
+        float sum = right[i * sides + s];
+        for (int j = 0; j < i; j++)
+            sum = fma(-lower[i * n + j], x[j * sides + s], sum);
+        x[i * sides + s] = sum;
+    }
+}
+
 __kernel void lu_column(__global float *a, int n, int k)
 {
     int i = k + 1 + get_global_id(0);

@@ -16,7 +16,7 @@ cl_kernel shape_kernel(const char *file, const char *name);
 void conclude(cl_mem result, size_t bytes, const void *expected);
 
 /* One function per shape, by file. */
-void run_rows(struct shape_size s), run_columns(struct shape_size s), run_transposed(struct shape_size s), run_forward(struct shape_size s),
+void run_rows(struct shape_size s), run_columns(struct shape_size s), run_transposed(struct shape_size s), run_forward(struct shape_size s), run_triangle(struct shape_size s),
 	run_lu(struct shape_size s), run_gramschmidt(struct shape_size s), run_tiles(struct shape_size s);
 void run_correlation(struct shape_size s), run_series(struct shape_size s), run_mixed(struct shape_size s), run_phases(struct shape_size s),
 	run_histogram(struct shape_size s), run_histogram_local(struct shape_size s);

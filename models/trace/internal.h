@@ -52,9 +52,9 @@ int gaps_finish(const struct gap_finish *f, struct recorded_path *r);
 /*
  * Iterations that were left out need not have done as much as those of the window before them, if there are loops in them. `counted`: the
  * instructions of all these paths' warps, by counters. The rounds of outermost gaps with loops inside become more or fewer, so that the
- * paths come to that.
+ * paths come to that. Returns how many times what they had that is.
  */
-void gaps_fit(const struct kernel_code *code, struct warp_path *const *paths, size_t count, double counted);
+double gaps_fit(const struct kernel_code *code, struct warp_path *const *paths, size_t count, double counted);
 /* thin.c: rounds that take some arms more rarely than their windows did. */
 struct arm_shares {
 	double *keep;  /* by block: of its executions in rounds, those that remain */

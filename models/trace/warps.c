@@ -614,7 +614,9 @@ static int fit_gaps(struct trace_maker *m, const struct lane_counts *lanes, cons
 			continue;
 		for (uint32_t w = 0; w < per_group; w++)
 			own[w] = &s->paths[paths[i * per_group + w]];
-		gaps_fit(m->code, own, per_group, work[i].warps);
+		double fitted = gaps_fit(m->code, own, per_group, work[i].warps);
+		if (fabs(log(fitted)) > fabs(log(m->out->fitted)))
+			m->out->fitted = fitted;
 	}
 	code_map_free(&map);
 	free(work);
@@ -843,7 +845,7 @@ static int make_warps(struct trace_maker *m, const struct lane_counts *lanes, st
 {
 	struct trace_warps *out = m->out;
 	size_t used = 0;
-	*out = (struct trace_warps){.fraction = 1};
+	*out = (struct trace_warps){.fraction = 1, .fitted = 1};
 	int result = start_warps(m, lanes, err);
 	uint64_t *ids = calloc(m->trace->group_count + 1, sizeof *ids);
 	uint32_t *paths = calloc(m->trace->group_count * out->warps.warps_per_group + 1, sizeof *paths);

@@ -39,6 +39,7 @@ struct trace_warps {
 	uint64_t traced_groups;    /* that could be used */
 	bool complete;             /* all groups were traced, in this launch, and nothing of them is left out */
 	bool cut;                  /* paths of traced groups end early; their groups did more */
+	double fitted;             /* what counters say of a group over what its windows said, of the one where that is farthest from 1 */
 	double represented;        /* warps' instructions of all groups over those that the warps stand for, by counters; 0: not known */
 	/* Where the launch ends with its longest warp: what that one did over the longest of those that stand for groups, and the group of the
 	 * pattern that has the latter. 0: not known, or time is what all warps take together. */

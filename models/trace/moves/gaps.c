@@ -341,29 +341,113 @@ int gaps_finish(const struct gap_finish *f, struct recorded_path *r)
 
 /* ---- what counters say of them ---- */
 
-static bool has_loops_inside(const struct warp_path *p, size_t gap)
+/* Whether a block of the window is done twice as often as its first one, which each iteration does once: a loop inside, with a window of its own or
+ * without. times: by block, zeros. */
+static bool has_loops_inside(const struct warp_path *p, const struct path_gap *g, uint32_t *times)
 {
-	return p->gaps[gap].outer < 0 && gap > 0 && p->gaps[gap - 1].from >= p->gaps[gap].from;
+	uint32_t most = 0, iterations;
+	for (uint32_t b = g->from; b < g->at; b++) {
+		uint32_t n = ++times[p->blocks[b]];
+		most = n > most ? n : most;
+	}
+	iterations = times[p->blocks[g->from]];
+	for (uint32_t b = g->from; b < g->at; b++)
+		times[p->blocks[b]] = 0;
+	return most >= 2 * iterations;
 }
 
-void gaps_fit(const struct kernel_code *code, struct warp_path *const *paths, size_t count, double counted)
+static bool has_window_inside(const struct warp_path *p, size_t gap)
+{
+	return gap > 0 && p->gaps[gap - 1].from >= p->gaps[gap].from;
+}
+
+static bool may_change(const struct warp_path *p, size_t gap, uint32_t *times)
+{
+	const struct path_gap *g = &p->gaps[gap];
+	return g->outer < 0 && (has_window_inside(p, gap) || has_loops_inside(p, g, times));
+}
+
+/* What is left out between two windows of a loop is half like the one before it and half like the one after it. */
+static void share_rounds(const struct warp_path *p, uint32_t *times)
+{
+	struct path_gap *gaps = (struct path_gap *)p->gaps, *last = NULL; /* the store's own */
+	for (size_t g = 0; g < p->gap_count; g++) {
+		if (!may_change(p, g, times))
+			continue;
+		if (last && p->blocks[last->from] == p->blocks[gaps[g].from] && last->iterations > 0 && gaps[g].iterations > 0) {
+			last->rounds /= 2;
+			gaps[g].rounds += last->rounds * last->iterations / gaps[g].iterations;
+		}
+		last = &gaps[g];
+	}
+}
+
+/* Instructions of rounds that become more or fewer with a factor: those of windows inside, else those of the window itself. */
+static double work_to_fit(const struct warp_path *p, uint32_t *times)
+{
+	double sum = 0;
+	for (size_t g = 0; g < p->gap_count; g++) {
+		int32_t outer = p->gaps[g].outer;
+		double work = p->gaps[g].rounds * p->gaps[g].work;
+		if (outer < 0 && !has_window_inside(p, g))
+			sum += may_change(p, g, times) ? work : 0;
+		else if (outer >= 0 && p->gaps[outer].outer < 0)
+			sum += work * (1 + p->gaps[outer].rounds);
+	}
+	return sum;
+}
+
+static void fit_rounds(const struct warp_path *p, double factor, uint32_t *times)
+{
+	struct path_gap *gaps = (struct path_gap *)p->gaps;
+	for (size_t g = 0; g < p->gap_count; g++) {
+		bool itself = gaps[g].outer < 0 && !has_window_inside(p, g) && may_change(p, g, times),
+		     inside = gaps[g].outer >= 0 && gaps[gaps[g].outer].outer < 0;
+		gaps[g].rounds *= itself || inside ? factor : 1;
+	}
+}
+
+/* Warps that do the same may have one path. */
+static bool is_among(struct warp_path *const *paths, size_t count, const struct warp_path *path)
+{
+	for (size_t i = 0; i < count; i++)
+		if (paths[i] == path)
+			return true;
+	return false;
+}
+
+double gaps_fit(const struct kernel_code *code, struct warp_path *const *paths, size_t count, double counted)
 {
 	static const double same = 0.05; /* unrolling and branches that fall through make as much */
 	static const double least = 0.1, most = 20; /* what is beyond is no loop that changes: the counters are of something else */
-	double all = 0, rounds = 0;
+	uint32_t *times = calloc(code->block_count + 1u, sizeof *times);
+	double all = 0, before = 0, fits = 0;
+	for (size_t i = 0; i < count && times; i++) {
+		before += path_instructions(code, paths[i]);
+		fits += work_to_fit(paths[i], times);
+	}
+	if (!(fits > 0) || fabs(counted / before - 1) < same) {
+		free(times);
+		return 1;
+	}
+	fits = 0;
 	for (size_t i = 0; i < count; i++) {
+		double own = path_instructions(code, paths[i]);
+		if (!is_among(paths, i, paths[i])) {
+			share_rounds(paths[i], times);
+			trace_store_reweigh(code, paths[i], own);
+		}
 		all += path_instructions(code, paths[i]);
-		for (size_t g = 0; g < paths[i]->gap_count; g++)
-			rounds += has_loops_inside(paths[i], g) ? paths[i]->gaps[g].rounds * paths[i]->gaps[g].work : 0;
+		fits += work_to_fit(paths[i], times);
 	}
-	double factor = rounds > 0 ? (counted - (all - rounds)) / rounds : 1;
-	if (!(rounds > 0) || fabs(counted / all - 1) < same || factor < least || factor > most)
-		return;
-	for (size_t i = 0; i < count; i++) {
-		struct path_gap *gaps = (struct path_gap *)paths[i]->gaps; /* the store's own */
-		double before = path_instructions(code, paths[i]);
-		for (size_t g = 0; g < paths[i]->gap_count; g++)
-			gaps[g].rounds *= has_loops_inside(paths[i], g) ? factor : 1;
-		trace_store_reweigh(code, paths[i], before);
+	double factor = (counted - (all - fits)) / fits;
+	for (size_t i = 0; i < count && factor >= least && factor <= most; i++) {
+		double own = path_instructions(code, paths[i]);
+		if (is_among(paths, i, paths[i]))
+			continue;
+		fit_rounds(paths[i], factor, times);
+		trace_store_reweigh(code, paths[i], own);
 	}
+	free(times);
+	return counted / before;
 }

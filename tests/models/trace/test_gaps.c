@@ -276,6 +276,56 @@ static void arms_are_rare_among_iterations(void)
 	CU_ASSERT(keep[ARM] >= 1);
 }
 
+/*
+ * A loop (block 1, of 2 instructions) with one inside (block 2, of 5), in a window of two iterations that is done `rounds` times more: of
+ * inner iterations it has two and four, 34 instructions in all.
+ */
+struct nested_path {
+	struct code_block codes[3];
+	uint32_t blocks[10];
+	double weights[10];
+	struct path_gap gap;
+	struct kernel_code code;
+	struct warp_path path;
+};
+
+static void nested_path_make(struct nested_path *n, double rounds)
+{
+	*n = (struct nested_path){
+		.codes = {{.count = 1}, {.count = 2}, {.count = 5}},
+		.blocks = {0, 1, 2, 2, 1, 2, 2, 2, 2, 0},
+		.gap = {.from = 1, .at = 9, .rounds = rounds, .iterations = 2},
+	};
+	n->code = (struct kernel_code){.blocks = n->codes, .block_count = 3};
+	n->gap.outer = -1;
+	path_weigh(&n->code, n->blocks, 10, &n->gap, 1, n->weights);
+	n->path = (struct warp_path){.blocks = n->blocks, .block_count = 10, .gaps = &n->gap, .gap_count = 1, .weights = n->weights};
+}
+
+/* 1 + 34 + 3 * 34 + 1 = 138 are in the path. Counters say 308: 8 rounds make 1 + 34 + 8 * 34 + 1. Two warps of one path count twice. */
+static void rounds_follow_loops_that_grow(void)
+{
+	struct nested_path n;
+	nested_path_make(&n, 3);
+	CU_ASSERT_DOUBLE_EQUAL(path_instructions(&n.code, &n.path), 138, 1e-9);
+	struct warp_path *warps[] = {&n.path, &n.path};
+	CU_ASSERT_DOUBLE_EQUAL(gaps_fit(&n.code, warps, 2, 2 * 308), 308. / 138, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(n.gap.rounds, 8, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(path_instructions(&n.code, &n.path), 308, 1e-9);
+}
+
+/* Without a loop inside, nothing in the window can grow. */
+static void rounds_without_loops_stay(void)
+{
+	struct nested_path n;
+	nested_path_make(&n, 3);
+	n.gap.from = 2, n.gap.at = 4;
+	path_weigh(&n.code, n.blocks, 10, &n.gap, 1, n.weights);
+	struct warp_path *warps[] = {&n.path};
+	CU_ASSERT_DOUBLE_EQUAL(gaps_fit(&n.code, warps, 1, 308), 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(n.gap.rounds, 3, 1e-9);
+}
+
 void add_gaps_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("gaps", NULL, NULL);
@@ -291,5 +341,7 @@ void add_gaps_tests(void)
 	TEST(a_window_whose_lanes_stay_together_stays);
 	TEST(rounds_take_arms_as_rarely_as_counters_say);
 	TEST(arms_are_rare_among_iterations);
+	TEST(rounds_follow_loops_that_grow);
+	TEST(rounds_without_loops_stay);
 #undef TEST
 }
