@@ -49,10 +49,10 @@ void fetch_once(struct launch *l)
 	pthread_cond_broadcast(&work.progress);
 }
 
-/* With the lock held: whether the memory of traces that wait to be modelled has reached its bound. */
+/* With the lock held: whether the memory of traces that wait to be modelled has reached its bound. A single one may be larger. */
 static bool brought_enough(uint64_t more)
 {
-	return work.brought_bytes + more > TRACE_KEPT_SHARE(simulation.options.trace_memory.number);
+	return work.brought_bytes && work.brought_bytes + more > TRACE_KEPT_SHARE(simulation.options.trace_memory.number);
 }
 
 /* With the lock held. What is beyond the bound is lost; where traces are to be whole, it is not fetched before there is room. */
