@@ -29,12 +29,12 @@ static uint64_t images_kind(const struct launch_profile *launch, uint64_t hash)
 }
 
 /* What must be equal in a family. Launches that fall apart into other accesses, because they begin elsewhere in a line, take other times
- * though they are as large. Where all addresses are known, or the launch is traced, sectors says as much. */
-static uint64_t family_kind(const struct launch_profile *launch, bool traced)
+ * though they are as large. Where all addresses are known, or the launch is traced, sectors says as much. Those that reach further find less in caches. */
+static uint64_t family_kind(const struct launch_profile *launch, struct trace_glance glance)
 {
-	bool known = launch_addresses_known(launch);
+	bool traced = glance.sectors > 0, known = launch_addresses_known(launch);
 	uint64_t words[] = {launch->local[0], launch->local[1], launch->local[2], launch->local_bytes, known ? 2 : traced, launch->code_before,
-	                    launch->parameters_before};
+	                    launch->parameters_before, glance.reach};
 	uint64_t hash = images_kind(launch, hash_bytes(words, sizeof words, 0));
 	hash = hash_bytes(launch->memory_before.cold, sizeof launch->memory_before.cold, hash);
 	hash = hash_bytes(&launch->memory_before.dirty, sizeof launch->memory_before.dirty, hash);
@@ -64,7 +64,7 @@ static uint64_t steps_of(const struct gpu *gpu, double groups)
 	return (uint64_t)fmin(ceil(groups / (double)(gpu->sm_count ? gpu->sm_count : 1)), most);
 }
 
-int launch_family(const struct gpu *gpu, const struct launch_profile *launch, double sectors, struct family_features *out)
+int launch_family(const struct gpu *gpu, const struct launch_profile *launch, struct trace_glance glance, struct family_features *out)
 {
 	const struct kernel_code *code = launch->code;
 	struct code_counts c = {
@@ -73,9 +73,9 @@ int launch_family(const struct gpu *gpu, const struct launch_profile *launch, do
 	double groups = (double)launch->groups[0] * (double)launch->groups[1] * (double)launch->groups[2];
 	double items = (double)launch->local[0] * (double)launch->local[1] * (double)launch->local[2];
 	int result = c.edges && c.blocks ? code_count(code, launch->counts, &c) : -ENOMEM;
-	*out = (struct family_features){.kind = family_kind(launch, sectors > 0), .steps = steps_of(gpu, groups),
+	*out = (struct family_features){.kind = family_kind(launch, glance), .steps = steps_of(gpu, groups),
 	                                .size = c.thread_instructions * launch->scale,
-	                                .sectors = sectors, .warps = groups * ceil(items / gpu->warp_size),
+	                                .sectors = glance.sectors, .warps = groups * ceil(items / gpu->warp_size),
 	                                .together = launch->together, .longest = launch->longest,
 	                                .borrowed = unseen_spread(launch) > 0};
 	if (!result && launch_addresses_known(launch))

@@ -4,6 +4,7 @@
 
 #include "models/models.h"
 #include "models/sampling/families.h"
+#include "models/trace/sectors.h"
 
 /* The launches that an estimate follows from, which were simulated, and where between them it is: struct family_decision. */
 struct family_between {
@@ -13,9 +14,9 @@ struct family_between {
 	double times; /* 0: 1 */
 };
 
-/* Features of a launch whose counts, accesses and code are in the profile; no trace is looked at. sectors: trace_sectors of the trace that
- * it is modelled from; 0: there is none. Not used where all addresses are known. Returns 0 or -ENOMEM. */
-int launch_family(const struct gpu *gpu, const struct launch_profile *launch, double sectors, struct family_features *out);
+/* Features of a launch whose counts, accesses and code are in the profile; no trace is looked at. glance: trace_glance of the trace that
+ * it is modelled from; zeros: there is none. Its sectors are not used where all addresses are known. Returns 0 or -ENOMEM. */
+int launch_family(const struct gpu *gpu, const struct launch_profile *launch, struct trace_glance glance, struct family_features *out);
 /* Whether some of its work-items do so much more than others that its time is what these meet: few_are_longer. */
 bool hangs_on_few(const struct launch_profile *launch);
 /* How far off the time of a launch that hangs on few work-items may be, relative and without what it takes to start it, because its trace has

@@ -10,26 +10,58 @@
 
 #include "models/util/hash.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 32, GROUPS = 8, ACCESSES = 64, SECTOR = 32, LINE = 4, TABLE = 8 * LANES * ACCESSES }; /* ACCESSES: of a lane, the first; LINE: sectors */
+enum { LANES = 32, GROUPS = 8, ACCESSES = 64, SECTOR = 32, LINE = 4, TABLE = 8 * LANES * ACCESSES, PLACES = 2 * GROUPS * LANES * ACCESSES, BUFFERS = 16 }; /* ACCESSES: of a lane, the first; LINE: sectors */
 
 struct sample {
 	uint64_t *table;      /* of TABLE hashes; 0: free */
+	uint64_t *places;     /* the same of PLACES, for the lines of all warps */
 	uint32_t *executions; /* of a lane, by site */
 	uint64_t accesses, sectors;
+	uint64_t visits, lines; /* of warps to lines, each execution of a site by itself; different lines */
+	uint64_t low[BUFFERS], high[BUFFERS]; /* by argument (models/trace/trace.h); high 0: none */
 };
 
-static bool is_new(struct sample *s, uint32_t site, uint32_t n, uint64_t place)
+/* Whether a table of so many hashes did not have this one. It has it then. */
+static bool is_new(uint64_t *table, size_t size, uint64_t hash)
 {
-	uint64_t hash = hash_number(hash_number(place) ^ hash_high((uint64_t)site << 32 | n)) | 1;
-	size_t at = (size_t)(hash >> 20) % TABLE;
-	while (s->table[at] && s->table[at] != hash)
-		at = (at + 1) % TABLE;
-	bool new = !s->table[at];
-	s->table[at] = hash;
+	size_t at = (size_t)((hash |= 1) >> 20) % size;
+	while (table[at] && table[at] != hash)
+		at = (at + 1) % size;
+	bool new = !table[at];
+	table[at] = hash;
 	return new;
+}
+
+static bool is_new_to_warp(struct sample *s, uint32_t site, uint32_t n, uint64_t place)
+{
+	return is_new(s->table, TABLE, hash_number(hash_number(place) ^ hash_high((uint64_t)site << 32 | n)));
+}
+
+static void add_reach(struct sample *s, uint64_t address, uint32_t bytes)
+{
+	uint32_t buffer = (uint32_t)(address >> 40) % BUFFERS;
+	if (!s->high[buffer] || address < s->low[buffer])
+		s->low[buffer] = address;
+	if (address + bytes > s->high[buffer])
+		s->high[buffer] = address + bytes;
+}
+
+static uint32_t log2_of(double value)
+{
+	return value > 1 ? (uint32_t)lround(log2(value)) : 0;
+}
+
+static uint32_t reach_of(const struct sample *s)
+{
+	static const double least = 128 << 10;
+	double bytes = 0;
+	for (int b = 0; b < BUFFERS; b++)
+		bytes += (double)(s->high[b] - s->low[b]);
+	return log2_of(bytes / least) << 8 | log2_of(s->lines ? (double)s->visits / (double)s->lines : 1);
 }
 
 static bool goes_to_memory(const struct trace_site *site)
@@ -49,9 +81,14 @@ static void add_lane(struct sample *s, const struct launch_trace *trace, const s
 		uint64_t first = event->address / SECTOR, last = (event->address + (event->bytes ? event->bytes - 1 : 0)) / SECTOR;
 		uint32_t n = s->executions[site]++;
 		for (uint64_t sector = first; sector <= last; sector += last > first ? last - first : 1) {
-			s->sectors += is_new(s, site, n, sector << 1);
-			s->sectors += LINE * is_new(s, site, n, sector / LINE << 1 | 1);
+			s->sectors += is_new_to_warp(s, site, n, sector << 1);
+			if (!is_new_to_warp(s, site, n, sector / LINE << 1 | 1))
+				continue;
+			s->sectors += LINE;
+			s->visits++;
+			s->lines += is_new(s->places, PLACES, hash_number(sector / LINE));
 		}
+		add_reach(s, event->address, event->bytes);
 		accesses++;
 	}
 	s->accesses += accesses;
@@ -66,13 +103,15 @@ static void add_group(struct sample *s, const struct launch_trace *trace, const 
 		add_lane(s, trace, &group->lanes[i]);
 }
 
-double trace_sectors(const struct launch_trace *trace)
+struct trace_glance trace_glance(const struct launch_trace *trace)
 {
-	struct sample s = {.table = calloc(TABLE, sizeof *s.table), .executions = calloc(trace->site_count + 1, sizeof *s.executions)};
+	struct sample s = {.table = calloc(TABLE, sizeof *s.table), .places = calloc(PLACES, sizeof *s.places),
+	                   .executions = calloc(trace->site_count + 1, sizeof *s.executions)};
 	size_t count = trace->group_count < GROUPS ? trace->group_count : GROUPS;
-	for (size_t i = 0; s.table && s.executions && i < count; i++)
+	for (size_t i = 0; s.table && s.places && s.executions && i < count; i++)
 		add_group(&s, trace, &trace->groups[i * trace->group_count / count], i);
 	free(s.table);
+	free(s.places);
 	free(s.executions);
-	return s.accesses ? (double)s.sectors / (double)s.accesses : 0;
+	return (struct trace_glance){.sectors = s.accesses ? (double)s.sectors / (double)s.accesses : 0, .reach = reach_of(&s)};
 }

@@ -1,12 +1,19 @@
-/* sectors: how well the accesses of a trace fall together, at a glance. */
+/* sectors: how well the accesses of a trace fall together, and how far they go, at a glance. */
 #ifndef GPUSIM_MODELS_TRACE_SECTORS_H
 #define GPUSIM_MODELS_TRACE_SECTORS_H
 
 #include "models/trace/trace.h"
 
-/* Sectors of 32 bytes that warps touch per access of a lane, and lines of 128 bytes, each counted as its four sectors, by a sample of
+struct trace_glance {
+	double sectors;
+	uint32_t reach; /* equal where caches see much the same */
+};
+
+/* sectors: those of 32 bytes that warps touch per access of a lane, and lines of 128 bytes, each counted as its four sectors, by a sample of
  * warps: 1/4 where neighbours read neighbouring words of one line, 5 where each goes elsewhere. 0: nothing accesses global memory, or memory
- * is short. */
-double trace_sectors(const struct launch_trace *trace);
+ * is short.
+ * reach: by powers of two, how much memory is between the lowest and the highest address, summed over buffers, where that is more than
+ * 128 KiB; and how often the warps of the sample come to the same line. */
+struct trace_glance trace_glance(const struct launch_trace *trace);
 
 #endif

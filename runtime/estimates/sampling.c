@@ -36,7 +36,7 @@ bool sampling_enter(struct estimate_job *job, uint64_t bytes)
 	struct families *f = is_on(job) ? families_of(&job->kernel->sampling) : NULL;
 	struct family_features x;
 	if ((!f && !job->sim->options.budget.number) ||
-	    launch_family(&job->sim->targets[job->target].gpu, &job->profile, job->kept ? job->kept->sectors : 0, &x))
+	    launch_family(&job->sim->targets[job->target].gpu, &job->profile, job->kept ? job->kept->glance : (struct trace_glance){0}, &x))
 		return true;
 	job->size = x.size;
 	if (!f)

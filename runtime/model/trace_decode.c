@@ -4,7 +4,6 @@
 #include "models/accesses/image.h"
 #include "models/family.h"
 #include "models/trace/read.h"
-#include "models/trace/sectors.h"
 #include "runtime/config/log.h"
 #include "runtime/format/traces.h"
 #include "runtime/model/profile.h"
@@ -311,7 +310,7 @@ static bool complete_trace(struct launch_result *r, struct kept_trace *t)
 		return false;
 	identify_trace(trace, t->identity);
 	t->traced_groups = trace->group_count;
-	t->sectors = trace_sectors(trace);
+	t->glance = trace_glance(trace);
 	t->work.longest = profile_longest(r, trace);
 	log_debug("%s: %zu groups traced in %zu chunks, %llu bytes, %llu accesses", r->launch->kernel_name, trace->group_count,
 	          t->chunks, (unsigned long long)trace->size_bytes, (unsigned long long)trace->accesses);

@@ -5,6 +5,7 @@
 #ifndef GPUSIM_RUNTIME_MODEL_TRACE_SHAPES_H
 #define GPUSIM_RUNTIME_MODEL_TRACE_SHAPES_H
 
+#include "models/trace/sectors.h"
 #include "runtime/model/artifact.h"
 
 /* How GPUSIM_TRACE_MEMORY is divided: a trace is in buffers of the device, then kept as short as it goes, and made long again
@@ -12,6 +13,7 @@
  * follow one another without a wait are traced only if each finds one. */
 #define TRACE_BUFFER_SHARE(bytes) (bytes)
 #define TRACE_KEPT_SHARE(bytes) ((bytes) / 8)
+#define TRACE_FILES_SHARE(bytes) ((bytes) * 8) /* of those that wait, on disk */
 #define TRACE_DECODED_SHARE(bytes) ((bytes) / 8 * 3)
 
 enum { MOST_ARGUMENTS_TRACED = 8 };
@@ -46,13 +48,14 @@ struct kept_trace {
 	uint64_t global[3], given_local[3]; /* as the application gave them */
 	char *bytes;
 	size_t length, chunks;
+	bool in_file; /* bytes are those of a file without a name */
 	bool cut; /* there was no room for all of it */
 	uint64_t *argument_bytes; /* of the launch (models/trace/read.h) */
 	size_t argument_count;
 	uint64_t groups[3];
 	uint32_t local[3];
 	uint64_t traced_groups;
-	double sectors;    /* trace_sectors of it */
+	struct trace_glance glance;
 	struct launch_work work;
 	char identity[33]; /* a hash of what the work-items did */
 	unsigned holders;  /* launches under way that need it */
@@ -96,6 +99,10 @@ void trace_need(struct artifact_kernel *k, const uint64_t global[3], const uint6
 /* All groups that were needed up to now, for the next trace. */
 struct needed_groups trace_needed(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 
+/* Moves its bytes to a file without a name in a folder, so that they take no memory while it waits. All such files together have at most so many
+ * bytes. False: they stay in memory. Nobody else uses it meanwhile. */
+bool kept_trace_to_file(struct kept_trace *t, const char *folder, uint64_t most_bytes);
+uint64_t kept_trace_memory(const struct kept_trace *t); /* that its bytes take */
 void kept_trace_free(struct kept_trace *t); /* one that is not kept, and that nobody holds */
 /* Keeps it, in place of one of the same sizes whose launch did about the same; others go while there are too many bytes. Its `work` is set. */
 void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3],

@@ -38,9 +38,10 @@ static void test_features(void)
 	uint16_t accesses[5] = {1, 1, 1, 1, 1};
 	struct launch_profile launch = {.global = {9600, 1, 1}, .local = {48, 1, 1}, .groups = {200, 1, 1}, .code = &two_blocks.code,
 	                                .counts = counts, .scale = 1, .accesses = accesses, .unknown_accesses = 1};
+	const struct trace_glance untraced = {0}, traced = {.sectors = 0.125}, farther = {.sectors = 0.125, .reach = 3 << 8};
 	struct family_features x, y;
 	make_code();
-	CU_ASSERT_EQUAL_FATAL(launch_family(&gpu, &launch, 0, &x), 0);
+	CU_ASSERT_EQUAL_FATAL(launch_family(&gpu, &launch, untraced, &x), 0);
 	CU_ASSERT_EQUAL(x.size, 22200);
 	CU_ASSERT_EQUAL(x.warps, 400);
 	CU_ASSERT_EQUAL(x.steps, 14);
@@ -49,14 +50,17 @@ static void test_features(void)
 	CU_ASSERT_EQUAL(x.parts[2], 0);
 	launch.groups[0] = 10;
 	counts[0] = 480;
-	launch_family(&gpu, &launch, 0, &y);
+	launch_family(&gpu, &launch, untraced, &y);
 	CU_ASSERT_EQUAL(y.kind, x.kind);
 	CU_ASSERT_EQUAL(y.steps, 1);
-	launch_family(&gpu, &launch, 0.125, &y); /* it is traced */
+	launch_family(&gpu, &launch, traced, &y); /* it is traced */
 	CU_ASSERT_NOT_EQUAL(y.kind, x.kind);
 	CU_ASSERT_EQUAL(y.sectors, 0.125);
+	launch_family(&gpu, &launch, farther, &x); /* with as many sectors of more memory */
+	CU_ASSERT_NOT_EQUAL(y.kind, x.kind);
+	launch_family(&gpu, &launch, untraced, &x);
 	accesses[3] = 4;
-	launch_family(&gpu, &launch, 0, &y);
+	launch_family(&gpu, &launch, untraced, &y);
 	CU_ASSERT_NOT_EQUAL(y.kind, x.kind);
 	accesses[3] = 1;
 	struct image_shape shape = {.width = 8, .height = 8, .depth = 1, .texel_bytes = 4, .sampler = IMAGE_NEAREST};
@@ -69,7 +73,7 @@ static void test_features(void)
 	for (int i = 0; i < 3; i++) {
 		launch.argument_bytes = &images[i];
 		launch.argument_count = 1;
-		launch_family(&gpu, &launch, 0, &y);
+		launch_family(&gpu, &launch, untraced, &y);
 		kinds[i] = y.kind;
 	}
 	CU_ASSERT(kinds[0] == kinds[1] && kinds[1] != kinds[2] && kinds[0] != x.kind);
@@ -78,13 +82,13 @@ static void test_features(void)
 	/* All addresses are known: it does not matter whether it is traced, and the load falls into three accesses. */
 	launch.unknown_accesses = 0;
 	accesses[4] = 3;
-	launch_family(&gpu, &launch, 0, &x);
-	launch_family(&gpu, &launch, 0.125, &y);
+	launch_family(&gpu, &launch, untraced, &x);
+	launch_family(&gpu, &launch, traced, &y);
 	CU_ASSERT_EQUAL(y.kind, x.kind);
 	CU_ASSERT_EQUAL(x.sectors, 3);
 	CU_ASSERT_EQUAL(y.sectors, 3);
 	launch.local_bytes = 4;
-	launch_family(&gpu, &launch, 0, &y);
+	launch_family(&gpu, &launch, untraced, &y);
 	CU_ASSERT_NOT_EQUAL(y.kind, x.kind);
 }
 

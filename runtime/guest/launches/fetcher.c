@@ -55,13 +55,15 @@ static bool brought_enough(uint64_t more)
 	return work.brought_bytes && work.brought_bytes + more > TRACE_KEPT_SHARE(simulation.options.trace_memory.number);
 }
 
-/* With the lock held. What is beyond the bound is lost; where traces are to be whole, it is not fetched before there is room. */
+/* With the lock held. What is beyond the bound goes to a file, and is lost if that is not possible; where traces are to be whole, it is not fetched
+ * before there is room. */
 static void keep_brought(struct launch *l)
 {
 	if (!l->brought)
 		return;
-	if (simulation.whole_traces || !brought_enough(l->brought->length)) {
-		work.brought_bytes += l->brought->length;
+	if (simulation.whole_traces || !brought_enough(l->brought->length) ||
+	    kept_trace_to_file(l->brought, simulation.temporary, TRACE_FILES_SHARE(simulation.options.trace_memory.number))) {
+		work.brought_bytes += kept_trace_memory(l->brought);
 		return;
 	}
 	kept_trace_free(l->brought);

@@ -294,7 +294,7 @@ static void work_on(struct launch *l)
 	bool ahead = l->fetched != FETCH_NONE; /* the fetcher has it already */
 	fetch_once(l);
 	if (ahead && l->brought) {
-		work.brought_bytes -= l->brought->length;
+		work.brought_bytes -= kept_trace_memory(l->brought);
 		pthread_cond_signal(&work.fetch); /* it may have waited for room */
 	}
 	pthread_mutex_unlock(&work.lock);

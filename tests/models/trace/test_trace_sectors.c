@@ -6,7 +6,7 @@
 enum { ITEMS = 32, EVENTS = 3 };
 
 /* One group of 32 work-items. Each begins a block, accesses global memory at base + item * stride, and then shared memory. */
-static double sectors(uint64_t base, uint64_t stride, uint32_t bytes)
+static struct trace_glance glance(uint64_t base, uint64_t stride, uint32_t bytes)
 {
 	static const struct trace_site sites[] = {{.kind = TRACE_load, .space = SPACE_global, .bytes = 4},
 	                                          {.kind = TRACE_load, .space = SPACE_shared, .bytes = 4}};
@@ -20,7 +20,35 @@ static double sectors(uint64_t base, uint64_t stride, uint32_t bytes)
 		events[i][2] = (struct trace_event){.what = TRACE_ACCESS + 1, .bytes = 4, .address = i * 128};
 		lanes[i] = (struct lane_trace){.events = events[i], .count = EVENTS};
 	}
-	return trace_sectors(&trace);
+	return trace_glance(&trace);
+}
+
+static double sectors(uint64_t base, uint64_t stride, uint32_t bytes)
+{
+	return glance(base, stride, bytes).sectors;
+}
+
+/* 31 strides of 128 KiB are 2^4.95 times 128 KiB, and each line is visited once. With no stride, too: one warp reads it once. */
+static void reach_is_by_powers_of_two(void)
+{
+	CU_ASSERT_EQUAL(glance(1ull << 40, 128 << 10, 4).reach, 5 << 8);
+	CU_ASSERT_EQUAL(glance(1ull << 40, 100 << 10, 4).reach, 5 << 8); /* 2^4.6 */
+	CU_ASSERT_EQUAL(glance(1ull << 40, 64 << 10, 4).reach, 4 << 8);
+	CU_ASSERT_EQUAL(glance(1ull << 40, 128, 4).reach, 0);
+	CU_ASSERT_EQUAL(glance(1ull << 40, 0, 4).reach, 0);
+}
+
+/* Three loads of the same line by a lane are three visits of one line: 2^1.6. */
+static void lines_that_come_again(void)
+{
+	static const struct trace_site site = {.kind = TRACE_load, .space = SPACE_global, .bytes = 4};
+	struct trace_event events[3];
+	struct lane_trace lane = {.events = events, .count = 3};
+	struct traced_group group = {.group = 0, .lane_count = 1, .lanes = &lane};
+	struct launch_trace trace = {.sites = &site, .site_count = 1, .groups = &group, .group_count = 1};
+	for (int i = 0; i < 3; i++)
+		events[i] = (struct trace_event){.what = TRACE_ACCESS, .bytes = 4, .address = 1ull << 40};
+	CU_ASSERT_EQUAL(trace_glance(&trace).reach, 2);
 }
 
 static void neighbours_share_sectors(void)
@@ -36,12 +64,15 @@ static void neighbours_share_sectors(void)
 static void nothing_to_access(void)
 {
 	struct launch_trace trace = {.group_count = 0};
-	CU_ASSERT_EQUAL(trace_sectors(&trace), 0);
+	CU_ASSERT_EQUAL(trace_glance(&trace).sectors, 0);
+	CU_ASSERT_EQUAL(trace_glance(&trace).reach, 0);
 }
 
 void add_trace_sectors_tests(void)
 {
 	CU_pSuite suite = CU_add_suite("trace_sectors", NULL, NULL);
 	CU_add_test(suite, "lanes that go to the same sector share it", neighbours_share_sectors);
+	CU_add_test(suite, "reach is by powers of two", reach_is_by_powers_of_two);
+	CU_add_test(suite, "lines that come again", lines_that_come_again);
 	CU_add_test(suite, "a trace without accesses", nothing_to_access);
 }

@@ -273,6 +273,26 @@ static void the_trace_that_was_not_used_for_longest_goes(void)
 	simulation.options.trace_memory.number = 0;
 }
 
+/* Of 1,000 bytes in files, a trace of 700 has room and one of 400 beside it has not. */
+static void bytes_that_wait_in_files(void)
+{
+	struct kept_trace *first = trace_of_length(700), *second = trace_of_length(400);
+	for (size_t i = 0; i < first->length; i++)
+		first->bytes[i] = (char)(i * 7);
+	CU_ASSERT_TRUE_FATAL(kept_trace_to_file(first, "/tmp", 1000));
+	CU_ASSERT_EQUAL(kept_trace_memory(first), 0);
+	for (size_t i = 0; i < first->length; i++)
+		CU_ASSERT_EQUAL(first->bytes[i], (char)(i * 7));
+	CU_ASSERT_FALSE(kept_trace_to_file(second, "/tmp", 1000));
+	CU_ASSERT_EQUAL(kept_trace_memory(second), 400);
+	kept_trace_free(first);
+	CU_ASSERT_TRUE(kept_trace_to_file(second, "/tmp", 1000));
+	kept_trace_free(second);
+	second = trace_of_length(400);
+	CU_ASSERT_FALSE(kept_trace_to_file(second, "/no/such/folder", 1000));
+	kept_trace_free(second);
+}
+
 static struct kept_trace *trace_of_work(double together, double longest)
 {
 	struct kept_trace *t = trace_of_length(10);
@@ -367,5 +387,6 @@ void add_traces_kept_tests(void)
 	CU_add_test(s, "the trace that was not used for longest goes", the_trace_that_was_not_used_for_longest_goes);
 	CU_add_test(s, "a launch takes the trace of one that did the same", a_launch_takes_the_trace_of_one_that_did_the_same);
 	CU_add_test(s, "a launch takes the trace of one that did the same", an_own_trace_without_the_longest_work_items_is_left);
+	CU_add_test(s, "bytes that wait are in files", bytes_that_wait_in_files);
 	CU_add_test(s, "a trace is kept without what it does not use", a_trace_is_kept_without_what_it_does_not_use);
 }
