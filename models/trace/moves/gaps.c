@@ -356,23 +356,37 @@ static bool has_loops_inside(const struct warp_path *p, const struct path_gap *g
 	return most >= 2 * iterations;
 }
 
+/* Where lanes leave loops inside one after the other, counters say less than a warp executes: it goes round each of them as often as its longest lane
+ * there, and counters only know sums. */
+static bool lanes_stay_together(const struct kernel_code *code, const struct warp_path *p)
+{
+	enum { LANES = 32 };
+	static const double nearly_all = 0.95;
+	return (double)p->active_lanes >= nearly_all * LANES * path_instructions(code, p);
+}
+
 static bool has_window_inside(const struct warp_path *p, size_t gap)
 {
 	return gap > 0 && p->gaps[gap - 1].from >= p->gaps[gap].from;
 }
 
-static bool may_change(const struct warp_path *p, size_t gap, uint32_t *times)
+struct round_fit {
+	const struct kernel_code *code;
+	uint32_t *times; /* by block, zeros */
+};
+
+static bool may_change(const struct round_fit *f, const struct warp_path *p, size_t gap)
 {
 	const struct path_gap *g = &p->gaps[gap];
-	return g->outer < 0 && (has_window_inside(p, gap) || has_loops_inside(p, g, times));
+	return g->outer < 0 && (has_window_inside(p, gap) || (lanes_stay_together(f->code, p) && has_loops_inside(p, g, f->times)));
 }
 
 /* What is left out between two windows of a loop is half like the one before it and half like the one after it. */
-static void share_rounds(const struct warp_path *p, uint32_t *times)
+static void share_rounds(const struct round_fit *f, const struct warp_path *p)
 {
 	struct path_gap *gaps = (struct path_gap *)p->gaps, *last = NULL; /* the store's own */
 	for (size_t g = 0; g < p->gap_count; g++) {
-		if (!may_change(p, g, times))
+		if (!may_change(f, p, g))
 			continue;
 		if (last && p->blocks[last->from] == p->blocks[gaps[g].from] && last->iterations > 0 && gaps[g].iterations > 0) {
 			last->rounds /= 2;
@@ -383,25 +397,25 @@ static void share_rounds(const struct warp_path *p, uint32_t *times)
 }
 
 /* Instructions of rounds that become more or fewer with a factor: those of windows inside, else those of the window itself. */
-static double work_to_fit(const struct warp_path *p, uint32_t *times)
+static double work_to_fit(const struct round_fit *f, const struct warp_path *p)
 {
 	double sum = 0;
 	for (size_t g = 0; g < p->gap_count; g++) {
 		int32_t outer = p->gaps[g].outer;
 		double work = p->gaps[g].rounds * p->gaps[g].work;
 		if (outer < 0 && !has_window_inside(p, g))
-			sum += may_change(p, g, times) ? work : 0;
+			sum += may_change(f, p, g) ? work : 0;
 		else if (outer >= 0 && p->gaps[outer].outer < 0)
 			sum += work * (1 + p->gaps[outer].rounds);
 	}
 	return sum;
 }
 
-static void fit_rounds(const struct warp_path *p, double factor, uint32_t *times)
+static void fit_rounds(const struct round_fit *f, const struct warp_path *p, double factor)
 {
 	struct path_gap *gaps = (struct path_gap *)p->gaps;
 	for (size_t g = 0; g < p->gap_count; g++) {
-		bool itself = gaps[g].outer < 0 && !has_window_inside(p, g) && may_change(p, g, times),
+		bool itself = gaps[g].outer < 0 && !has_window_inside(p, g) && may_change(f, p, g),
 		     inside = gaps[g].outer >= 0 && gaps[gaps[g].outer].outer < 0;
 		gaps[g].rounds *= itself || inside ? factor : 1;
 	}
@@ -420,34 +434,34 @@ double gaps_fit(const struct kernel_code *code, struct warp_path *const *paths, 
 {
 	static const double same = 0.05; /* unrolling and branches that fall through make as much */
 	static const double least = 0.1, most = 20; /* what is beyond is no loop that changes: the counters are of something else */
-	uint32_t *times = calloc(code->block_count + 1u, sizeof *times);
+	const struct round_fit f = {code, calloc(code->block_count + 1u, sizeof *f.times)};
 	double all = 0, before = 0, fits = 0;
-	for (size_t i = 0; i < count && times; i++) {
+	for (size_t i = 0; i < count && f.times; i++) {
 		before += path_instructions(code, paths[i]);
-		fits += work_to_fit(paths[i], times);
+		fits += work_to_fit(&f, paths[i]);
 	}
 	if (!(fits > 0) || fabs(counted / before - 1) < same) {
-		free(times);
+		free(f.times);
 		return 1;
 	}
 	fits = 0;
 	for (size_t i = 0; i < count; i++) {
 		double own = path_instructions(code, paths[i]);
 		if (!is_among(paths, i, paths[i])) {
-			share_rounds(paths[i], times);
+			share_rounds(&f, paths[i]);
 			trace_store_reweigh(code, paths[i], own);
 		}
 		all += path_instructions(code, paths[i]);
-		fits += work_to_fit(paths[i], times);
+		fits += work_to_fit(&f, paths[i]);
 	}
 	double factor = (counted - (all - fits)) / fits;
 	for (size_t i = 0; i < count && factor >= least && factor <= most; i++) {
 		double own = path_instructions(code, paths[i]);
 		if (is_among(paths, i, paths[i]))
 			continue;
-		fit_rounds(paths[i], factor, times);
+		fit_rounds(&f, paths[i], factor);
 		trace_store_reweigh(code, paths[i], own);
 	}
-	free(times);
+	free(f.times);
 	return counted / before;
 }

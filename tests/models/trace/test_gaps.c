@@ -300,6 +300,7 @@ static void nested_path_make(struct nested_path *n, double rounds)
 	n->gap.outer = -1;
 	path_weigh(&n->code, n->blocks, 10, &n->gap, 1, n->weights);
 	n->path = (struct warp_path){.blocks = n->blocks, .block_count = 10, .gaps = &n->gap, .gap_count = 1, .weights = n->weights};
+	n->path.active_lanes = (uint64_t)(32 * path_instructions(&n->code, &n->path));
 }
 
 /* 1 + 34 + 3 * 34 + 1 = 138 are in the path. Counters say 308: 8 rounds make 1 + 34 + 8 * 34 + 1. Two warps of one path count twice. */
@@ -312,6 +313,17 @@ static void rounds_follow_loops_that_grow(void)
 	CU_ASSERT_DOUBLE_EQUAL(gaps_fit(&n.code, warps, 2, 2 * 308), 308. / 138, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(n.gap.rounds, 8, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(path_instructions(&n.code, &n.path), 308, 1e-9);
+}
+
+/* Where lanes part, counters do not know how often a warp goes round. */
+static void rounds_stay_where_lanes_part(void)
+{
+	struct nested_path n;
+	nested_path_make(&n, 3);
+	n.path.active_lanes /= 2;
+	struct warp_path *warps[] = {&n.path};
+	CU_ASSERT_DOUBLE_EQUAL(gaps_fit(&n.code, warps, 1, 308), 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(n.gap.rounds, 3, 1e-9);
 }
 
 /* Without a loop inside, nothing in the window can grow. */
@@ -342,6 +354,7 @@ void add_gaps_tests(void)
 	TEST(rounds_take_arms_as_rarely_as_counters_say);
 	TEST(arms_are_rare_among_iterations);
 	TEST(rounds_follow_loops_that_grow);
+	TEST(rounds_stay_where_lanes_part);
 	TEST(rounds_without_loops_stay);
 #undef TEST
 }
