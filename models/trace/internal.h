@@ -51,8 +51,8 @@ struct gap_finish {
 int gaps_finish(const struct gap_finish *f, struct recorded_path *r);
 /*
  * Iterations that were left out need not have done as much as those of the window before them, if there are loops in them. `counted`: the
- * instructions of all these paths' warps, by counters. The rounds of outermost gaps with loops inside become more or fewer, so that the
- * paths come to that. Returns how many times what they had that is.
+ * instructions of all these paths' warps, by counters. What is left out between two windows with loops inside is shared by both; then the rounds of windows inside,
+ * or of those without any, become more or fewer, so that the paths come to that. Returns how many times what they had that is; 1: nothing changes.
  */
 double gaps_fit(const struct kernel_code *code, struct warp_path *const *paths, size_t count, double counted);
 /* thin.c: rounds that take some arms more rarely than their windows did. */

@@ -15,16 +15,10 @@
 #include "runtime/model/simulation.h"
 #include "runtime/process/memory.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { MOST_SHAPES = 256, MANY_SHAPES = 64, FURTHER = 8, FIRST_SMALL = 16, MOST_OF_SHAPE = FIRST_SMALL };
 /* Where data decides which work-items work long, so many times as many of them are traced, and all of the next launches: none is like others.
@@ -49,79 +43,11 @@ static uint64_t size_of(const struct kept_trace *t)
 	return sizeof *t + t->length + t->argument_count * sizeof *t->argument_bytes;
 }
 
-/* ---- bytes in files ---- */
-
-static atomic_uint_fast64_t filed_bytes;
-
-/* Not all file systems have files that never had a name. */
-static int nameless_file(const char *folder)
-{
-	char path[4200];
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof path, "%s/gpusim.XXXXXX", folder);
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-	while (length) {
-		ssize_t n = write(fd, bytes, length);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		bytes += n;
-		length -= (size_t)n;
-	}
-	return true;
-}
-
-bool kept_trace_to_file(struct kept_trace *t, const char *folder, uint64_t most_bytes)
-{
-	if (t->in_file || !t->length)
-		return t->in_file;
-	if (atomic_fetch_add(&filed_bytes, t->length) + t->length > most_bytes) {
-		atomic_fetch_sub(&filed_bytes, t->length);
-		return false;
-	}
-	int fd = nameless_file(folder);
-	void *bytes = fd >= 0 && write_all(fd, t->bytes, t->length) ? mmap(NULL, t->length, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-	if (fd >= 0)
-		close(fd);
-	if (bytes == MAP_FAILED) {
-		atomic_fetch_sub(&filed_bytes, t->length);
-		return false;
-	}
-	free(t->bytes);
-	t->bytes = bytes;
-	return t->in_file = true;
-}
-
-uint64_t kept_trace_memory(const struct kept_trace *t)
-{
-	return t->in_file ? 0 : t->length;
-}
-
-static void free_bytes(struct kept_trace *t)
-{
-	if (!t->in_file) {
-		free(t->bytes);
-		return;
-	}
-	munmap(t->bytes, t->length);
-	atomic_fetch_sub(&filed_bytes, t->length);
-}
-
 void kept_trace_free(struct kept_trace *t)
 {
 	if (!t)
 		return;
-	free_bytes(t);
+	kept_trace_free_bytes(t);
 	free(t->argument_bytes);
 	free(t);
 }

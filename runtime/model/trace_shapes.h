@@ -99,10 +99,14 @@ void trace_need(struct artifact_kernel *k, const uint64_t global[3], const uint6
 /* All groups that were needed up to now, for the next trace. */
 struct needed_groups trace_needed(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 
-/* Moves its bytes to a file without a name in a folder, so that they take no memory while it waits. All such files together have at most so many
- * bytes. False: they stay in memory. Nobody else uses it meanwhile. */
+/*
+ * trace_files.c: the bytes of a trace that waits to be modelled are in memory, or in a file without a name, so that no trace is lost because the
+ * machine is busy. kept_trace_to_file moves them to a file in a folder. All such files together have at most so many bytes. False: they stay in
+ * memory. Nobody else uses the trace meanwhile.
+ */
 bool kept_trace_to_file(struct kept_trace *t, const char *folder, uint64_t most_bytes);
 uint64_t kept_trace_memory(const struct kept_trace *t); /* that its bytes take */
+void kept_trace_free_bytes(struct kept_trace *t);
 void kept_trace_free(struct kept_trace *t); /* one that is not kept, and that nobody holds */
 /* Keeps it, in place of one of the same sizes whose launch did about the same; others go while there are too many bytes. Its `work` is set. */
 void trace_keep(const struct simulation *sim, struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3],
