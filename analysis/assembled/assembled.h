@@ -87,6 +87,11 @@ int assembled_infer_accesses(struct assembled_kernel *k, unsigned arch, struct g
 /* parameters.c: which pointers among the kernel's parameters an access may go to, a bit for every 8 bytes of them. By instruction; 0: not known. */
 int assembled_pointers(const struct assembled_kernel *k, unsigned arch, uint64_t *machine, uint64_t *ptx, struct gs_error *why);
 
+/* uniform.c: which load of the PTX a ULDC makes, where lines do not say so. Blocks have their owners by then. */
+int assembled_infer_uniform(struct assembled_kernel *k);
+/* Whether the instruction loads constants of the program by an index that all lanes share, and the PTX's load is known. */
+bool assembled_is_uniform(const struct assembled_kernel *k, uint32_t instruction);
+
 /* owners.c, with copies.c */
 int assembled_owners(struct assembled_kernel *k, struct gs_error *why);
 /* Whether every way from the begin to `block` of the PTX goes through `by`. `seen` and `stack` have room for its

@@ -248,6 +248,8 @@ int assembled_make(struct assembled_kernel *k, unsigned arch, const struct cubin
 		merge_blocks(k);
 		result = assembled_infer_accesses(k, arch, why);
 	}
+	if (!result && assembled_infer_uniform(k))
+		result = gs_fail(why, ENOMEM, "out of memory");
 	return result ? result : assembled_check(k, why);
 }
 

@@ -207,7 +207,16 @@ static void add_instruction(struct assembled_emitter *e, const struct assembled_
 		in.address = from->address;
 		in.site = from->site;
 	}
-	if (o.class == CODE_nop)
+	if (b->times && assembled_is_uniform(e->k, i)) {
+		const struct code_instruction *from = &c->code[origin];
+		in.class = CODE_uniform;
+		in.space = SPACE_const;
+		in.bytes = from->bytes;
+		in.address = from->address;
+		in.site = from->site;
+		access = true;
+	}
+	if (in.class == CODE_nop)
 		in.space = o.space; /* of a parameter */
 	if (!strcmp(s->name, "S2R") && (s->special < SASS_TID || s->special > SASS_TID + 2))
 		in.space = SPACE_param; /* where the block is in the grid: no pipe is counted for it */

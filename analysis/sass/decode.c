@@ -15,6 +15,7 @@ static const struct encoding encodings[] = {
 #undef ENC
 
 enum { BASE_BITS = 0x1ff };
+enum { PROGRAM_BANK = 3 }; /* of constants: __constant__ */
 
 static const struct encoding *find_encoding(uint16_t opcode)
 {
@@ -156,6 +157,7 @@ static void add_other_operand(const struct word *w, const char *operands, struct
 	bool loads_constant = base == 0x182 || base == 0x0b9, own = strchr(operands, 'x');
 	if ((loads_constant || (!own && (form == 3 || form == 5))) && field(w, 54, 5) == 0)
 		out->constant = (int32_t)field(w, 38, 16);
+	out->indexed = base == 0x0bb && field(w, 54, 5) == PROGRAM_BANK;
 	if (!own && (form == 6 || form == 7))
 		out->uniform = (uint8_t)field(w, 32, 6);
 	if (out->bytes && !loads_constant)

@@ -52,6 +52,7 @@ struct sass_instruction {
 	uint8_t bytes;     /* of an access to memory: per lane; 0: none */
 	int32_t offset;    /* of an access to memory: bytes that are added to its address register */
 	int32_t constant;  /* byte of bank 0, where parameters are, that is an operand; -1: none */
+	bool indexed;      /* ULDC of the program's constants, by a uniform register */
 	uint8_t uniform;   /* uniform register that is an operand in place of another; SASS_URZ: none */
 	uint8_t results;   /* registers from `result` on that it writes; 0: none */
 	uint8_t result;

@@ -7,12 +7,20 @@
 
 enum { LEAST_ALIGN = 16, MOST_ALIGN = 4096 };
 
-static uint64_t place(struct lifted *l, const struct ptx_variable *v)
+static uint64_t place(struct lifted *l, const struct lift_variable *v)
 {
 	uint64_t align = v->align > LEAST_ALIGN ? v->align < MOST_ALIGN ? v->align : MOST_ALIGN : LEAST_ALIGN;
 	uint64_t at = (l->image_bytes + align - 1) / align * align;
 	l->image_bytes = at + v->bytes;
 	return at;
+}
+
+/* Constants come first, as if they had a bank of their own: caches have them in lines. */
+static void place_all(struct lifted *l, enum code_space space)
+{
+	for (uint32_t v = 0; v < l->variable_count; v++)
+		if (l->variables[v].space == space)
+			l->variables[v].offset = place(l, &l->variables[v]);
 }
 
 static const struct lift_variable *find_variable(const struct lifted *l, const char *name)
@@ -61,9 +69,10 @@ int lay_out_variables(struct lifted *l, struct gs_error *err)
 			continue;
 		if (own->bytes > UINT32_MAX)
 			return gs_fail(err, ENOTSUP, "%s is too large", own->name);
-		l->variables[l->variable_count++] =
-			(struct lift_variable){.name = own->name, .offset = place(l, own), .bytes = own->bytes, .align = own->align, .space = own->space};
+		l->variables[l->variable_count++] = (struct lift_variable){.name = own->name, .bytes = own->bytes, .align = own->align, .space = own->space};
 	}
+	place_all(l, SPACE_const);
+	place_all(l, SPACE_global);
 	l->image = calloc(l->image_bytes + 1, 1);
 	int result = l->image ? 0 : -ENOMEM;
 	for (uint32_t v = 0, made = 0; v < m->variable_count && !result; v++)

@@ -127,9 +127,11 @@ static bool instructions_sound(const struct kernel_code *c)
 
 static bool origin_sound(const struct kernel_code *c, uint32_t i)
 {
-	bool has_access = c->machine[i].class >= CODE_load && c->machine[i].class <= CODE_texture;
+	bool uniform = c->machine[i].class == CODE_uniform;
+	uint8_t class = uniform ? CODE_load : c->machine[i].class;
+	bool has_access = class >= CODE_load && class <= CODE_texture;
 	uint32_t origin = c->machine_origins[i];
-	return origin == UINT32_MAX ? !has_access : origin < c->code_count && c->code[origin].class == c->machine[i].class;
+	return origin == UINT32_MAX ? !has_access : origin < c->code_count && c->code[origin].class == class;
 }
 
 /* What stands for no execution of a block makes no accesses: nobody has counted any. */
@@ -138,7 +140,7 @@ static bool piece_sound(const struct kernel_code *c, const struct code_machine_b
 	bool parted = b->times == CODE_ARRIVES || b->times == CODE_GOES_AGAIN;
 	for (uint32_t i = b->first; i < b->first + b->count && (parted || !b->times); i++) {
 		uint8_t class = c->machine[i].class;
-		if (class >= CODE_load && class <= CODE_texture && class != CODE_fence)
+		if ((class >= CODE_load && class <= CODE_texture && class != CODE_fence) || class == CODE_uniform)
 			return false;
 	}
 	return parted || (b->times != 1 && b->times <= CODE_MOST_TIMES);

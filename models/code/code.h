@@ -21,7 +21,8 @@
 	X(int) X(int_mul) X(int_mad) X(int_minmax) X(int_div) X(fp32) X(fp32_fma) X(fp32_minmax) X(fp32_div) X(fp64)   \
 	X(fp64_fma) X(fp64_minmax) X(fp64_div) X(sfu) X(conv) X(logic) X(move) X(shuffle) X(branch) X(barrier)
 #define CODE_MEMORY_CLASSES(X) X(load) X(store) X(atomic) X(fence) X(texture)
-#define CODE_OTHER_CLASSES(X) X(tensor) X(nop) X(tensor_half) X(tensor_fp64)
+#define CODE_OTHER_CLASSES(X) X(tensor) X(nop) X(tensor_half) X(tensor_fp64) X(uniform)
+/* uniform: an assembler's load of constants by an index that all lanes of a warp share. It is no memory instruction, but has addresses. */
 #define CODE_CLASSES(X) CODE_TIMED_CLASSES(X) CODE_MEMORY_CLASSES(X) CODE_OTHER_CLASSES(X)
 
 #define CODE_CLASS(name) CODE_##name,

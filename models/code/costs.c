@@ -136,7 +136,7 @@ static enum pipeline_resource class_unit(const struct gpu *gpu, const struct cod
 
 static bool is_control(enum code_class class)
 {
-	return class == CODE_branch || class == CODE_barrier || class == CODE_nop;
+	return class == CODE_branch || class == CODE_barrier || class == CODE_nop || class == CODE_uniform;
 }
 
 bool goes_by_table(const struct gpu *gpu, const struct code_instruction *i)
@@ -158,7 +158,7 @@ bool code_is_memory(enum code_class class)
 
 bool code_has_accesses(enum code_class class)
 {
-	return code_is_memory(class) && class != CODE_fence;
+	return (code_is_memory(class) && class != CODE_fence) || class == CODE_uniform;
 }
 
 /* Collector allocated, registers read, dispatched, started in the unit; no more than pipeline_latency has. */

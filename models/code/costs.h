@@ -29,7 +29,7 @@ struct instruction_cost gpu_instruction_cost(const struct gpu *gpu, const struct
 /* Of its distance, the part from issue to the start in the unit. */
 double gpu_collect_cycles(const struct gpu *gpu, const struct code_instruction *i);
 bool code_is_memory(enum code_class class);
-bool code_has_accesses(enum code_class class); /* memory, but fences */
+bool code_has_accesses(enum code_class class); /* memory, but fences; and constants by a shared index */
 /* How many warp-wide units of a kind an SM has. */
 uint32_t gpu_unit_count(const struct gpu *gpu, enum pipeline_resource unit);
 /* How many operand collectors instructions of that unit may use; 0: it has none. */

@@ -325,6 +325,10 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	  "of the load/store unit, for each different constant that lanes of a warp ask for at once; 0: as const_access_bytes") \
 	X(REAL, const_each_latency, "cycles", 0, 100000, GPU_DEFAULT("0"),                                             \
 	  "that such a load waits longer for each of them but the first, with const_each_cycles")                      \
+	X(BYTES, const_uniform_bytes, "bytes", 0, 65536, GPU_DEFAULT("0"),                                             \
+	  "of constants by an index that lanes share, which each scheduler keeps, in parts of const_access_bytes; 0: all of const_bytes") \
+	X(COUNT, const_uniform_cycles, "cycles", 0, 1000, GPU_DEFAULT("0"), "of the SM, for each such part that it brings to a scheduler") \
+	X(REAL, const_uniform_latency, "cycles", 0, 100000, GPU_DEFAULT("0"), "that its warp waits for it")              \
 	X(BYTES, atomic_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("32"), "of atomics, in one cycle")                 \
 	X(REAL, shared_latency, "cycles", 0, 100000, GPU_REQUIRED, "load from shared memory without conflicts")        \
 	X(REAL, const_latency, "cycles", 0, 100000, GPU_REQUIRED, "load of a constant or parameter that is cached")    \

@@ -9,6 +9,7 @@
 #ifndef GPUSIM_MODELS_SM_ISSUE_H
 #define GPUSIM_MODELS_SM_ISSUE_H
 
+#include "models/sm/constants.h"
 #include "models/sm/copies.h"
 #include "models/sm/needs.h"
 #include "models/sm/gaps.h"
@@ -292,6 +293,10 @@ static inline __attribute__((always_inline)) bool issue_warp(struct ov_sm *sm, s
 	struct ov_warp *w = &sm->warps[slot];
 	const struct ov_op *op = &sm->ops[w->pc];
 	bool own = op->accesses & (w->access != w->access_count);
+	if (!OV_PLAIN && __builtin_expect(op->constant, 0) && ov_has_memory(sm) && !ov_constant_is_there(sm, w, slot)) {
+		ov_update_warp(sm, slot);
+		return false;
+	}
 	struct ov_flight here, *f = ov_collects(sm->m) ? enter_port(&sm->partitions[partition], op->kind) : &here;
 	f->op = w->pc;
 	f->uid = sm->uid;

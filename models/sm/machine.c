@@ -91,6 +91,7 @@ static struct ov_op make_op(const struct ov_machine *m, const struct code_instru
 	                   .latency_rule = (uint8_t)memory_rule(i),
 	                   .stops = (uint8_t)what_stops(m->gpu, i),
 	                   .accesses = code_has_accesses(i->class),
+	                   .constant = i->class == CODE_uniform && m->gpu->const_uniform_bytes >= m->gpu->const_access_bytes,
 	                   .leaves = i->flags & CODE_EXIT || what_stops(m->gpu, i),
 	                   .latency = to_cycles(cost.latency),
 	                   .initiation = to_cycles(cost.initiation * OV_FRACTION)};

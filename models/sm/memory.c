@@ -42,10 +42,12 @@ int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t inde
 	o->moved = sm->m->gap_room ? calloc(2 * COALESCE_MOST_PARTS, sizeof *o->moved) : NULL;
 	o->leaving = calloc(gpu->l1_miss_queue, sizeof *o->leaving);
 	o->constant_entries = calloc(gpu->const_mshrs | !gpu->const_mshrs, sizeof *o->constant_entries);
+	o->uniform_lines_each = (uint32_t)(gpu->const_uniform_bytes / gpu->const_access_bytes);
+	o->uniform_lines = calloc((size_t)m->schedulers * o->uniform_lines_each + 1, sizeof *o->uniform_lines);
 	int rc = tags_init(&o->constants, gpu->const_bytes / gpu->const_access_bytes, gpu->const_ways);
 	if (!rc && gpu->icache_line_instructions)
 		rc = tags_init(&o->lines, gpu->icache_bytes / (gpu->icache_line_instructions * GPU_INSTRUCTION_BYTES), gpu->icache_ways);
-	return o->l1 && o->leaving && o->constant_entries && (o->moved || !sm->m->gap_room) ? rc : -ENOMEM;
+	return o->l1 && o->leaving && o->constant_entries && o->uniform_lines && (o->moved || !sm->m->gap_room) ? rc : -ENOMEM;
 }
 
 void ov_memory_free(struct ov_sm *sm)
@@ -60,6 +62,7 @@ void ov_memory_free(struct ov_sm *sm)
 	free(o->parts);
 	free(o->leaving);
 	free(o->constant_entries);
+	free(o->uniform_lines);
 	free(o->moved);
 	free(o);
 	sm->memory = NULL;

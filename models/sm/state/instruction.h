@@ -7,7 +7,7 @@
 enum ov_memory_rule { OV_NOT_MEMORY, OV_LOAD, OV_SHARED, OV_STORE, OV_FENCE };
 enum ov_register { OV_WRITTEN, OV_PENDING, OV_LOADING }; /* loading: pending, by the load/store unit */
 enum ov_copies { OV_NO_COPY, OV_COPY, OV_COMMIT }; /* asynchronous copies (models/sm/copies.h) */
-enum ov_wait { OV_RUNS, OV_AT_BARRIER, OV_AT_ATOMIC, OV_AT_FENCE, OV_AT_BRANCH, OV_AT_TABLE };
+enum ov_wait { OV_RUNS, OV_AT_BARRIER, OV_AT_ATOMIC, OV_AT_FENCE, OV_AT_BRANCH, OV_AT_TABLE, OV_AT_CONSTANT };
 
 struct ov_op {
 	_Alignas(64) uint32_t first_operand; /* a line of the host's cache */
@@ -18,6 +18,7 @@ struct ov_op {
 	bool accesses;        /* memory, as counted in paths */
 	bool repeats;         /* reads a bank more than once */
 	bool leaves;          /* its warp may not simply go on after it */
+	bool constant;        /* it does not issue before its constant is there (models/sm/constants.h) */
 	uint32_t latency;     /* start to finish in the unit, for completion slots and result buses */
 	uint32_t result;      /* start to the release of its registers; of memory, with one access */
 	uint32_t initiation;  /* 1/OV_FRACTION cycles; of memory, per access */

@@ -82,6 +82,28 @@ static uint16_t least_turns(const struct gpu *gpu, const struct code_instruction
 	return wider && returned ? (uint16_t)((gpu->warp_size * machine->bytes + returned - 1) / returned) : 1;
 }
 
+/* How many accesses of the block are executions of the same one of the PTX as place `of`. */
+static uint32_t count_same(const struct access_place *places, uint32_t count, uint32_t of)
+{
+	uint32_t all = 0;
+	for (uint32_t i = 0; i < count; i++)
+		all += places[i].block == places[of].block && places[i].rank == places[of].rank;
+	return all;
+}
+
+/* Loads of constants (ULDC) bring two words at the most, so that an access of the PTX may be several of them in each copy. */
+static void share_copies(const struct code_machine_block *m, const struct code_instruction *code, struct access_place *places, uint32_t count)
+{
+	uint32_t at = 0;
+	for (uint32_t i = m->first; i < m->first + m->count; i++) {
+		if (!code_has_accesses(code[i].class))
+			continue;
+		uint32_t all = code[i].class == CODE_uniform ? count_same(places, count, at) : 0;
+		places[at].copy = all > m->times ? places[at].copy * m->times / all : places[at].copy;
+		at++;
+	}
+}
+
 static void find_places(const struct gpu *gpu, const struct kernel_code *c, struct machine_store *s, uint32_t *ranks, uint32_t *owners)
 {
 	uint32_t count = 0;
@@ -112,6 +134,8 @@ static void find_places(const struct gpu *gpu, const struct kernel_code *c, stru
 			last_origin = origin;
 			last_copy = now;
 		}
+		if (m->times > 1)
+			share_copies(m, c->machine, s->places + s->first_place[b], count - s->first_place[b]);
 	}
 	s->first_place[c->machine_block_count] = count;
 }

@@ -383,6 +383,33 @@ static void the_assembler_has_other_ways(void)
 	}
 }
 
+/* The machine code has loads of 8 bytes (ULDC.64), two for each of 16 bytes in the PTX, and one for two of 4 bytes. All have a place. */
+static void constants_by_a_shared_index_have_addresses(void)
+{
+	static const struct {
+		const char *kernel;
+		uint32_t loads;
+	} cases[] = {{"shared", 8}, {"pairs", 10}};
+	for (uint32_t n = 0; n < 2 * GS_ARRAY_LEN(cases); n++) {
+		struct assembled_case c;
+		uint32_t loads = 0;
+		make_case_of("constants", cases[n / 2].kernel, &c);
+		struct cubin_code sass = *cubin_find(&c.cubin, cases[n / 2].kernel);
+		sass.lines = n % 2 ? sass.lines : NULL;
+		CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, &sass, c.code, &error), 0);
+		for (uint32_t i = 0; i < c.code->machine_count; i++) {
+			const struct code_instruction *in = &c.code->machine[i];
+			if (in->class != CODE_uniform)
+				continue;
+			const struct code_instruction *from = &c.code->code[c.code->machine_origins[i]];
+			loads++;
+			CU_ASSERT_TRUE(in->space == SPACE_const && from->class == CODE_load && from->space == SPACE_const && in->bytes == from->bytes);
+		}
+		CU_ASSERT_EQUAL(loads, cases[n / 2].loads);
+		free_case(&c);
+	}
+}
+
 /* Instructions 5 to 7 of the PTX are fetches, 12 is a store. The assembler keeps their order. */
 static void fetches_need_no_lines(void)
 {
@@ -577,6 +604,7 @@ void add_assembled_tests(void)
 	CU_add_test(suite, "rare calls are left out", rare_calls_are_left_out);
 	CU_add_test(suite, "plain functions are executed where they are called", plain_functions_are_executed_where_they_are_called);
 	CU_add_test(suite, "the assembler has other ways", the_assembler_has_other_ways);
+	CU_add_test(suite, "constants by a shared index have addresses", constants_by_a_shared_index_have_addresses);
 	CU_add_test(suite, "fetches need no lines", fetches_need_no_lines);
 	CU_add_test(suite, "lanes of a mask are together", lanes_of_a_mask_are_together);
 	CU_add_test(suite, "groups of copies are waited for", groups_of_copies_are_waited_for);

@@ -17,7 +17,7 @@ static const char *const class_names[CODE_CLASS_COUNT] = {
 	[CODE_fp64_fma] = "DFMA", [CODE_fp64_minmax] = "DSETP", [CODE_fp64_div] = "MUFU.RCP64H",
 	[CODE_branch] = "BRA.DIV",
 	[CODE_fence] = "MEMBAR.SC.GPU", [CODE_texture] = "TEX", [CODE_tensor] = "HMMA.16816.F32", [CODE_nop] = "NOP",
-	[CODE_tensor_half] = "HMMA.1688.F32", [CODE_tensor_fp64] = "DMMA.884",
+	[CODE_tensor_half] = "HMMA.1688.F32", [CODE_tensor_fp64] = "DMMA.884", [CODE_uniform] = "ULDC",
 };
 
 static const char *access_name(const struct code_instruction *in, bool plain)
