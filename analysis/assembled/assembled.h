@@ -24,6 +24,8 @@
  *   analysis/assembled/blocks.c  blocks without an owner on one side or the other, and all of it in order
  *   analysis/assembled/checks.c  whether ways and accesses are those of the PTX
  *   analysis/assembled/emit.c    the arrays machine* of struct kernel_code
+ *   analysis/assembled/uniform.c constants by an index that all lanes share
+ *   analysis/assembled/yields.c  loops that lanes leave for good
  */
 #ifndef GPUSIM_ANALYSIS_ASSEMBLED_ASSEMBLED_H
 #define GPUSIM_ANALYSIS_ASSEMBLED_ASSEMBLED_H
@@ -91,6 +93,9 @@ int assembled_pointers(const struct assembled_kernel *k, unsigned arch, uint64_t
 int assembled_infer_uniform(struct assembled_kernel *k);
 /* Whether the instruction loads constants of the program by an index that all lanes share, and the PTX's load is known. */
 bool assembled_is_uniform(const struct assembled_kernel *k, uint32_t instruction);
+
+/* yields.c: lanes that leave a loop with YIELD wait no more for those that stay. Changes the joins of *code. */
+int assembled_yields(const struct assembled_kernel *k, struct kernel_code *code);
 
 /* owners.c, with copies.c */
 int assembled_owners(struct assembled_kernel *k, struct gs_error *why);

@@ -273,6 +273,8 @@ int assembled_apply(const struct ptx_function *ptx, const struct cubin *cubin, c
 	int result = assembled_make(&k, cubin->arch, sass, why);
 	if (!result)
 		result = assembled_emit(&k, code, why);
+	if (!result && assembled_yields(&k, code))
+		result = gs_fail(why, ENOMEM, "out of memory");
 	assembled_free(&k);
 	if (result)
 		return result;

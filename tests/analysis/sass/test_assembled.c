@@ -410,6 +410,44 @@ static void constants_by_a_shared_index_have_addresses(void)
 	}
 }
 
+/* The block that ends with this instruction of the PTX. */
+static const struct code_block *block_at(const struct kernel_code *c, uint32_t last)
+{
+	for (uint32_t b = 0; b < c->block_count; b++)
+		if (c->blocks[b].first + c->blocks[b].count == last + 1)
+			return &c->blocks[b];
+	return NULL;
+}
+
+static int32_t block_with(const struct kernel_code *c, enum code_class class)
+{
+	for (uint32_t b = 0; b < c->block_count; b++)
+		for (uint32_t i = c->blocks[b].first; i < c->blocks[b].first + c->blocks[b].count; i++)
+			if (c->code[i].class == class)
+				return (int32_t)b;
+	return -1;
+}
+
+/* Lanes that leave a loop with YIELD, or go past it, meet again at the end, or before a barrier. In both kernels the second conditional branch goes past the
+ * loop, and the third one goes round it; before, they met at what follows the loop. */
+static void lanes_leave_loops_with_yields_for_good(void)
+{
+	static const char *const kernels[] = {"alone", "block"};
+	for (size_t i = 0; i < GS_ARRAY_LEN(kernels); i++) {
+		struct assembled_case c;
+		uint32_t branches = 0;
+		make_case_of("yields", kernels[i], &c);
+		CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, kernels[i]), c.code, &error), 0);
+		for (uint32_t n = 0; n < c.code->code_count; n++) {
+			const struct code_block *b = c.code->code[n].flags & CODE_CONDITIONAL ? block_at(c.code, n) : NULL;
+			if (b && (++branches == 2 || branches == 3))
+				CU_ASSERT_EQUAL(b->join, i ? block_with(c.code, CODE_barrier) : -1);
+		}
+		CU_ASSERT_TRUE(branches >= 3);
+		free_case(&c);
+	}
+}
+
 /* Instructions 5 to 7 of the PTX are fetches, 12 is a store. The assembler keeps their order. */
 static void fetches_need_no_lines(void)
 {
@@ -604,6 +642,7 @@ void add_assembled_tests(void)
 	CU_add_test(suite, "rare calls are left out", rare_calls_are_left_out);
 	CU_add_test(suite, "plain functions are executed where they are called", plain_functions_are_executed_where_they_are_called);
 	CU_add_test(suite, "the assembler has other ways", the_assembler_has_other_ways);
+	CU_add_test(suite, "lanes leave loops with yields for good", lanes_leave_loops_with_yields_for_good);
 	CU_add_test(suite, "constants by a shared index have addresses", constants_by_a_shared_index_have_addresses);
 	CU_add_test(suite, "fetches need no lines", fetches_need_no_lines);
 	CU_add_test(suite, "lanes of a mask are together", lanes_of_a_mask_are_together);
