@@ -41,12 +41,14 @@ static struct recent_memory between(struct recent_memory r, uint64_t begin, uint
 	return part;
 }
 
-/* Bytes that are there of a range of a buffer, in one of the history's; of these, `dirty` are dirty. */
-static uint64_t shared_with(const struct recent_memory *r, uint64_t buffer, uint64_t begin, uint64_t bytes, uint64_t *dirty)
+/* Bytes that are there of those that a launch uses of a buffer, in one of the history's ranges; of these, `dirty` are dirty. */
+static uint64_t shared_with(const struct recent_memory *r, const struct memory_use *use, uint64_t *dirty)
 {
-	struct recent_memory part = between(*r, begin, begin + bytes);
-	*dirty = r->buffer == buffer ? part.dirty : 0;
-	return r->buffer == buffer ? part.bytes : 0;
+	struct recent_memory part = between(*r, use->begin, use->begin + use->length);
+	double asked = use->length ? (double)use->bytes / (double)use->length : 1;
+	bool same = r->buffer == use->buffer;
+	*dirty = same ? (uint64_t)((double)part.dirty * asked) : 0;
+	return same ? (uint64_t)((double)part.bytes * asked) : 0;
 }
 
 static void keep(struct memory_history *h, const struct recent_memory *r)
@@ -55,11 +57,11 @@ static void keep(struct memory_history *h, const struct recent_memory *r)
 		h->recent[h->count++] = *r;
 }
 
-/* The range of the buffer is no longer where it was. Returns how many of its bytes were dirty. */
-static uint64_t take_away(struct memory_history *h, uint64_t buffer, uint64_t begin, uint64_t bytes)
+/* The range of the buffer is no longer where it was. Returns the bytes of it that were there, and that were dirty. */
+static struct recent_memory take_away(struct memory_history *h, uint64_t buffer, uint64_t begin, uint64_t bytes)
 {
 	struct memory_history old = *h;
-	uint64_t dirty = 0;
+	struct recent_memory taken = {0};
 	h->count = 0;
 	for (uint32_t i = 0; i < old.count; i++) {
 		struct recent_memory r = old.recent[i], gone = between(r, begin, begin + bytes);
@@ -68,17 +70,21 @@ static uint64_t take_away(struct memory_history *h, uint64_t buffer, uint64_t be
 			continue;
 		}
 		struct recent_memory below = between(r, 0, begin), above = between(r, begin + bytes, UINT64_MAX);
-		dirty += r.dirty - below.dirty - above.dirty;
+		taken.bytes += r.bytes - below.bytes - above.bytes;
+		taken.dirty += r.dirty - below.dirty - above.dirty;
 		keep(h, &below);
 		keep(h, &above);
 	}
-	return dirty;
+	return taken;
 }
 
-/* `bytes` of the range, of `length`. stays: the share of lines that are there until the launch asks for them. */
-static void put_first(struct memory_history *h, struct recent_memory r, uint64_t stored, double stays)
+/* `bytes` of the range, of `length`. asked: the share of the range that is asked for; of the rest there is what was there. stays: the share of lines that are
+ * there until the launch asks for them. */
+static void put_first(struct memory_history *h, struct recent_memory r, double asked, uint64_t stored, double stays)
 {
-	uint64_t dirty = (uint64_t)((double)take_away(h, r.buffer, r.begin, r.length) * stays);
+	struct recent_memory before = take_away(h, r.buffer, r.begin, r.length);
+	uint64_t dirty = (uint64_t)((double)before.dirty * stays);
+	r.bytes = min_u64(r.bytes + (uint64_t)((double)before.bytes * (1 - asked) * stays), r.length);
 	if (!r.bytes)
 		return;
 	h->count -= h->count == MEMORY_HISTORY_BUFFERS; /* the oldest goes */
@@ -108,7 +114,7 @@ static uint64_t held(const struct memory_history *h, const struct gpu *gpu, cons
 	uint64_t bytes = 0, left = surely(gpu), dirty;
 	for (uint32_t i = 0; i < h->count; i++) {
 		struct recent_memory there = cut(h->recent[i], min_u64(h->recent[i].bytes, left));
-		bytes += shared_with(&there, use->buffer, use->begin, use->bytes, &dirty);
+		bytes += shared_with(&there, use, &dirty);
 		left -= there.bytes;
 	}
 	return bytes;
@@ -118,11 +124,11 @@ static void take_copies(struct memory_history *h, const struct gpu *gpu, const s
 {
 	struct recent_memory copied = {use->buffer, 0, use->copied, use->copied, 0}, written = {use->buffer, 0, use->written, use->written, 0};
 	if (use->largest <= gpu->l2_copies && use->copied)
-		put_first(h, copied, 0, 1);
+		put_first(h, copied, 1, 0, 1);
 	else
 		take_away(h, use->buffer, 0, use->copied);
 	if (use->written)
-		put_first(h, written, use->written, 1);
+		put_first(h, written, 1, use->written, 1);
 	evict(h, gpu);
 }
 
@@ -147,9 +153,9 @@ static void use_memory(struct memory_history *h, const struct gpu *gpu, const st
 	for (int last = 0; last < 2; last++)
 		for (size_t i = 0; i < count; i++) {
 			double own = last ? 1 : share;
-			struct recent_memory r = {uses[i].buffer, uses[i].begin, uses[i].bytes, (uint64_t)((double)uses[i].bytes * own), 0};
+			struct recent_memory r = {uses[i].buffer, uses[i].begin, uses[i].length, (uint64_t)((double)uses[i].bytes * own), 0};
 			if (uses[i].buffer && uses[i].last == last)
-				put_first(h, r, (uint64_t)((double)uses[i].stored * own), stays);
+				put_first(h, r, (double)uses[i].bytes / (double)uses[i].length, (uint64_t)((double)uses[i].stored * own), stays);
 		}
 	evict(h, gpu);
 }
@@ -161,7 +167,7 @@ static double dirty_bytes(const struct memory_history *h, const struct memory_us
 	for (uint32_t i = 0; i < h->count; i++) {
 		uint64_t dirty = h->recent[i].dirty;
 		if (use)
-			shared_with(&h->recent[i], use->buffer, use->begin, use->bytes, &dirty);
+			shared_with(&h->recent[i], use, &dirty);
 		bytes += (double)dirty;
 	}
 	return bytes;

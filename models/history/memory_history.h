@@ -34,6 +34,7 @@ struct memory_use {
 	uint64_t buffer;  /* its number; 0: it is not known, or there is none */
 	uint64_t begin;   /* where what it uses of the buffer begins */
 	uint64_t bytes;   /* that the launch asks for from there on, at most */
+	uint64_t length;  /* that these are spread over, evenly; bytes or more */
 	/* Of the whole buffer, by one of its parts alone. */
 	uint64_t copied;  /* by the host, since the last launch that used the buffer */
 	uint64_t largest; /* of these copies */

@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 32, GROUPS = 8, ACCESSES = 64, SECTOR = 32, LINE = 4, TABLE = 8 * LANES * ACCESSES, PLACES = 2 * GROUPS * LANES * ACCESSES, BUFFERS = 16 }; /* ACCESSES: of a lane, the first; LINE: sectors */
+enum { LANES = 32, GROUPS = 8, ACCESSES = 64, SECTOR = 32, LINE = 4, TABLE = 8 * LANES * ACCESSES, PLACES = 4 * GROUPS * LANES * ACCESSES, BUFFERS = 16 }; /* ACCESSES: of a lane, the first; LINE: sectors */
 
 struct sample {
 	uint64_t *table;      /* of TABLE hashes; 0: free */
-	uint64_t *places;     /* the same of PLACES, for the lines of all warps */
+	uint64_t *places;     /* the same of PLACES, for the lines and sectors of all warps */
 	uint32_t *executions; /* of a lane, by site */
 	uint64_t accesses, sectors;
 	uint64_t visits, lines; /* of warps to lines, each execution of a site by itself; different lines */
+	uint64_t places_taken, bytes; /* different sectors; bytes that are asked for */
 	uint64_t low[BUFFERS], high[BUFFERS]; /* by argument (models/trace/trace.h); high 0: none */
 };
 
@@ -82,12 +83,14 @@ static void add_lane(struct sample *s, const struct launch_trace *trace, const s
 		uint32_t n = s->executions[site]++;
 		for (uint64_t sector = first; sector <= last; sector += last > first ? last - first : 1) {
 			s->sectors += is_new_to_warp(s, site, n, sector << 1);
+			s->places_taken += is_new(s->places, PLACES, hash_number(sector << 1));
 			if (!is_new_to_warp(s, site, n, sector / LINE << 1 | 1))
 				continue;
 			s->sectors += LINE;
 			s->visits++;
-			s->lines += is_new(s->places, PLACES, hash_number(sector / LINE));
+			s->lines += is_new(s->places, PLACES, hash_number(sector / LINE << 1 | 1));
 		}
+		s->bytes += event->bytes;
 		add_reach(s, event->address, event->bytes);
 		accesses++;
 	}
@@ -113,5 +116,6 @@ struct trace_glance trace_glance(const struct launch_trace *trace)
 	free(s.table);
 	free(s.places);
 	free(s.executions);
-	return (struct trace_glance){.sectors = s.accesses ? (double)s.sectors / (double)s.accesses : 0, .reach = reach_of(&s)};
+	double spread = s.bytes ? (double)(s.places_taken * SECTOR) / (double)s.bytes : 1;
+	return (struct trace_glance){.sectors = s.accesses ? (double)s.sectors / (double)s.accesses : 0, .reach = reach_of(&s), .spread = fmax(spread, 1)};
 }

@@ -8,17 +8,23 @@
 
 #include <math.h>
 
-/* A launch that asks for few bytes does not use all of a large buffer. Where all buffers fit into L2 together, it does not matter. */
-static void bound_uses(const struct gpu *gpu, const struct launch_profile *p, struct memory_use *uses, size_t count)
+enum { SCATTERED = 2 }; /* times as many bytes of sectors as are asked for */
+
+/* A launch that asks for few bytes does not use all of a large buffer: it uses the first ones or, where it goes anywhere, sectors of all of it. Where all
+ * buffers fit into L2 together, it does not matter. */
+static void bound_uses(const struct gpu *gpu, const struct launch_profile *p, double spread, struct memory_use *uses, size_t count)
 {
 	uint64_t all = 0;
 	for (size_t i = 0; i < count; i++)
 		all += uses[i].bytes;
 	if (all <= gpu->l2_bytes / gpu->l2_partitions || !p->counts)
 		return;
-	double most = launch_most_bytes(p);
-	for (size_t i = 0; i < count && most < 1e18; i++)
-		uses[i].bytes = min_u64(uses[i].bytes, (uint64_t)most);
+	double most = launch_most_bytes(p) * spread;
+	for (size_t i = 0; i < count && most < 1e18; i++) {
+		uint64_t bytes = min_u64(uses[i].bytes, (uint64_t)most);
+		uses[i].length = spread >= SCATTERED ? uses[i].bytes : bytes;
+		uses[i].bytes = bytes;
+	}
 }
 
 /* Where an argument points to, in its own memory or another's. */
@@ -76,6 +82,7 @@ static size_t list_uses(const struct gpu *gpu, const struct launch_record *l, co
 			.buffer = m->buffer,
 			.begin = pointers[n].at,
 			.bytes = bytes,
+			.length = bytes,
 			.copied = made ? 0 : min_u64(m->copied, min_u64(all, MOST_BYTES)),
 			.largest = m->largest,
 			.written = made ? 0 : min_u64(m->written, min_u64(all, MOST_BYTES)),
@@ -87,7 +94,7 @@ static size_t list_uses(const struct gpu *gpu, const struct launch_record *l, co
 	return made;
 }
 
-static void find_memory_before(struct memory_history *h, const struct gpu *gpu, const struct launch_record *l, struct launch_profile *p)
+static void find_memory_before(struct memory_history *h, const struct gpu *gpu, const struct launch_record *l, double spread, struct launch_profile *p)
 {
 	struct memory_use uses[MEMORY_USES];
 	struct pointer pointers[MEMORY_ARGUMENTS];
@@ -98,14 +105,14 @@ static void find_memory_before(struct memory_history *h, const struct gpu *gpu, 
 		size_t found = find_pointers(l, count, i, stored, pointers);
 		made += list_uses(gpu, l, p, i, most, pointers, found, uses + made);
 	}
-	bound_uses(gpu, p, uses, made);
+	bound_uses(gpu, p, spread, uses, made);
 	memory_history_launch(h, gpu, uses, made, &p->memory_before);
 }
 
-void find_state_before(struct gpu_state *s, const struct gpu *gpu, const struct launch_record *l, uint64_t number, struct launch_profile *p)
+void find_state_before(struct gpu_state *s, const struct gpu *gpu, const struct launch_record *l, uint64_t number, double spread, struct launch_profile *p)
 {
 	uint64_t groups = p->groups[0] * p->groups[1] * p->groups[2];
 	p->code_before = code_history_launch(&s->code, gpu, number, p->code->code_count, groups);
 	p->parameters_before = constant_history_launch(&s->constants, gpu, groups);
-	find_memory_before(&s->memory, gpu, l, p);
+	find_memory_before(&s->memory, gpu, l, spread, p);
 }

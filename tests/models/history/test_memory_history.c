@@ -17,7 +17,7 @@ static unsigned launch(struct memory_history *h, const struct gpu *gpu, struct m
 	return before.cold[0] * 10u + before.cold[1];
 }
 
-#define USE(n, ...) ((struct memory_use){.buffer = (n), .bytes = __VA_ARGS__})
+#define USE(n, size, ...) ((struct memory_use){.buffer = (n), .bytes = (size), .length = (size), ##__VA_ARGS__})
 
 static void test_what_fits_stays(void)
 {
