@@ -202,6 +202,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(BYTES, l2_dirty_bytes, "bytes", 0, 1ull << 40, GPU_DEFAULT("0"), "of lines that launches may leave there without their being in DRAM; 0: as many as fit") \
 	X(REAL, l2_atomic_cycles, "cycles", 0, 100000, GPU_DEFAULT("1"), "of a slice, per operation of an atomic on one address") \
 	X(REAL, l2_atomic_whole_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "the same where lanes take all words of a sector; 0: as l2_atomic_cycles") \
+	X(REAL, l2_atomic_line_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "of a slice, more for an atomic on another line than its last four") \
+	X(REAL, l2_atomic_result_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "and still more where its result is wanted")       \
 	X(BYTES, dram_access_bytes, "bytes", 1, 65536, GPU_DEFAULT("64"), "least that a channel moves")                \
 	X(COUNT, dram_banks, "banks", 1, 1024, GPU_DEFAULT("16"), "of a channel")                                      \
 	X(BYTES, dram_row_bytes, "bytes", 32, 1 << 20, GPU_DEFAULT("2Ki"), "of a bank's row")                          \

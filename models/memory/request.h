@@ -7,7 +7,11 @@
 
 #include <stdbool.h>
 
-enum memory_kind { MEMORY_READ, MEMORY_WRITE, MEMORY_ATOMIC };
+enum memory_kind { MEMORY_READ, MEMORY_WRITE, MEMORY_ATOMIC, MEMORY_ATOMIC_RESULT }; /* result: of an atomic whose lanes want what was there */
+static inline bool memory_is_atomic(uint8_t kind)
+{
+	return kind >= MEMORY_ATOMIC;
+}
 
 /* What an SM asks of L2: sectors of one line. The same record is on its way until the SM has the answer; 64 bytes. */
 struct memory_request {

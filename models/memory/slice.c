@@ -22,6 +22,7 @@
 
 enum { MOST_SLICES = 16 }; /* of a channel: a tag of DRAM has four bits for them (set_config) */
 enum { BUCKETS = 256 }; /* of a table of fetches, about as many as a slice has (l2_mshrs). Changes the simulation's speed only */
+enum { ATOMIC_LINES = 4 }; /* of an H200: adds to four lines of each slice take l2_atomic_cycles (micro.csv, atomics), to 16 and more the rest as well (scattered.csv) */
 
 /* Sectors that are fetched together, and who waits for them. */
 struct fetch {
@@ -40,6 +41,8 @@ struct slice {
 	uint32_t line;       /* of the first of them; no other takes it away */
 	uint64_t free, out_free;
 	bool blocked;
+	uint64_t atomic_lines[ATOMIC_LINES]; /* those that atomics came to last, and 1 */
+	uint32_t atomic_next;
 	uint32_t fetch_count;
 	uint32_t buckets[BUCKETS]; /* fetch + 1 */
 };
@@ -388,7 +391,7 @@ static bool read_sector(struct partition *p, struct slice *s, uint32_t request, 
 		p->counts.reads++;
 		p->counts.hits++;
 		tags_touch(&s->tags, r->set, s->line);
-		if (r->kind == MEMORY_ATOMIC)
+		if (memory_is_atomic(r->kind))
 			tags_line(&s->tags, s->line)->dirty |= bit;
 		answer_sector(p, s, request, p->now);
 		return true;
@@ -434,9 +437,20 @@ static void add_parts(uint32_t *sum, uint64_t parts)
 	*sum = parts < UINT32_MAX - *sum ? *sum + (uint32_t)parts : UINT32_MAX;
 }
 
+/* What a request of an atomic takes for its line, unless that is one of the last few. */
+static uint64_t atomic_line_ticks(const struct partition *p, struct slice *s, const struct memory_request *r)
+{
+	uint64_t line = r->address / p->config->gpu->l2_line_bytes + 1;
+	for (uint32_t i = 0; i < ATOMIC_LINES; i++)
+		if (s->atomic_lines[i] == line)
+			return 0;
+	s->atomic_lines[s->atomic_next++ % ATOMIC_LINES] = line;
+	return p->config->atomic_line + (r->kind == MEMORY_ATOMIC_RESULT ? p->config->atomic_result : 0);
+}
+
 static uint64_t lookup_ticks(struct partition *p, struct slice *s, const struct memory_request *r)
 {
-	if (r->kind != MEMORY_ATOMIC)
+	if (!memory_is_atomic(r->kind))
 		return p->config->lookup;
 	uint32_t operations = r->lanes ? r->lanes : 1;
 	bool whole = r->bytes >= r->asked * MEMORY_SECTOR;
@@ -445,7 +459,7 @@ static uint64_t lookup_ticks(struct partition *p, struct slice *s, const struct 
 		add_parts(&tags_line(&s->tags, s->line)->atomics, (uint64_t)operations * (whole ? p->config->whole_parts : p->config->atomic_parts));
 	uint64_t argument = argument_of_address(r->address), ticks = (whole ? p->config->atomic_whole : p->config->atomic) * operations;
 	double hot = argument < PLACED_ARGUMENTS ? p->config->hot[argument] : 0;
-	return max_u64(hot > 1 ? (uint64_t)((double)ticks * hot) : ticks, p->config->lookup);
+	return max_u64(hot > 1 ? (uint64_t)((double)ticks * hot) : ticks, p->config->lookup) + atomic_line_ticks(p, s, r);
 }
 
 /* What a request takes beside its sectors. Of what is far, another slice looks up as much, and this one is given a copy; there are as many such
@@ -472,7 +486,7 @@ static void take_next(struct partition *p, struct slice *s)
 /* Whether all sectors of the request that are left hit, and nothing else can happen to the slice while they are looked up. */
 static bool hits_alone(const struct partition *p, const struct slice *s, const struct memory_request *r, uint64_t last)
 {
-	if (s->line == MEMORY_NONE || r->kind == MEMORY_ATOMIC || last > p->until)
+	if (s->line == MEMORY_NONE || memory_is_atomic(r->kind) || last > p->until)
 		return false;
 	uint64_t arrival = p->now + p->config->dram.column; /* of what is not served yet, at least */
 	if (p->arrival_count)
@@ -561,7 +575,7 @@ static void finish_fetch(struct partition *p, const struct arrival *a)
 		struct memory_request *r = &p->requests[waiter->request];
 		uint64_t waited = p->now - waiter->since;
 		next = waiter->next;
-		if (r->kind == MEMORY_ATOMIC)
+		if (memory_is_atomic(r->kind))
 			l->dirty |= f->sectors;
 		r->queued_dram = waited > r->queued_dram ? waited : r->queued_dram;
 		answer_sector(p, s, waiter->request, p->now);

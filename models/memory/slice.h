@@ -24,6 +24,7 @@ struct memory_config {
 	uint64_t request;     /* the same for a line that is read, whatever its sectors */
 	uint64_t reply;       /* ticks of its port to the interconnect for one */
 	uint64_t atomic, atomic_whole; /* and for an operation of an atomic; whole: on all words of a sector */
+	uint64_t atomic_line, atomic_result; /* for the line of an atomic, and more for one with a result */
 	uint32_t atomic_parts, whole_parts; /* the same of a slice of the real GPU, in MEMORY_PARTS of a cycle */
 	uint64_t dram_pipe;   /* what a miss takes beside DRAM's own timing */
 	double hot[PLACED_ARGUMENTS]; /* times as long as `atomic` that operations on an argument's memory take; 0: once */

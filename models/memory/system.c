@@ -167,6 +167,8 @@ static void set_config(struct memory_system *m, double capacity)
 	c->lookup = (uint64_t)(MEMORY_TICKS * (double)MEMORY_SECTOR / (double)gpu->l2_slice_bytes / speed + 0.5);
 	c->request = (uint64_t)(MEMORY_TICKS * gpu->l2_request_cycles / speed + 0.5);
 	c->atomic = (uint64_t)(MEMORY_TICKS * gpu->l2_atomic_cycles / speed + 0.5);
+	c->atomic_line = (uint64_t)(MEMORY_TICKS * gpu->l2_atomic_line_cycles / speed + 0.5);
+	c->atomic_result = (uint64_t)(MEMORY_TICKS * gpu->l2_atomic_result_cycles / speed + 0.5);
 	double whole = gpu->l2_atomic_whole_cycles > 0 ? gpu->l2_atomic_whole_cycles : gpu->l2_atomic_cycles;
 	c->atomic_whole = (uint64_t)(MEMORY_TICKS * whole / speed + 0.5);
 	c->atomic_parts = (uint32_t)(MEMORY_PARTS * gpu->l2_atomic_cycles + 0.5);
@@ -497,7 +499,7 @@ static uint64_t more_from_dram(const struct memory_system *m, uint64_t address, 
 /* Where on the chip the SM and a line are is not known: by chance, so that loops that go from line to line are not long at one of them. */
 static uint64_t way_back(const struct memory_system *m, const struct memory_request *r)
 {
-	uint64_t way = r->kind == MEMORY_ATOMIC ? m->atomic_back : m->back, line = r->address / m->gpu->l2_line_bytes;
+	uint64_t way = memory_is_atomic(r->kind) ? m->atomic_back : m->back, line = r->address / m->gpu->l2_line_bytes;
 	if (r->queued_dram)
 		way += more_from_dram(m, r->address, r->sm);
 	else if (r->far)

@@ -77,6 +77,13 @@ static void find_copies(struct ov_machine *m, const struct code_instruction *i, 
 	op->writes = 0;
 }
 
+/* An assembler's instruction has its results behind what it waits for. */
+static bool has_result(const struct kernel_code *code, const struct code_instruction *i)
+{
+	uint32_t own = (uint32_t)i->writes + i->reads + i->waits, next = i + 1 < code->code + code->code_count ? i[1].first_operand : code->operand_count;
+	return code->origin == CODE_ASSEMBLED ? next > i->first_operand + own : i->writes > 0;
+}
+
 static struct ov_op make_op(const struct ov_machine *m, const struct code_instruction *i)
 {
 	struct instruction_cost cost = gpu_instruction_cost(m->gpu, i);
@@ -91,6 +98,7 @@ static struct ov_op make_op(const struct ov_machine *m, const struct code_instru
 	                   .latency_rule = (uint8_t)memory_rule(i),
 	                   .stops = (uint8_t)what_stops(m->gpu, i),
 	                   .accesses = code_has_accesses(i->class),
+	                   .returns = i->class == CODE_atomic && has_result(m->launch->code, i),
 	                   .constant = i->class == CODE_uniform && m->gpu->const_uniform_bytes >= m->gpu->const_access_bytes,
 	                   .leaves = i->flags & CODE_EXIT || what_stops(m->gpu, i),
 	                   .latency = to_cycles(cost.latency),

@@ -348,7 +348,7 @@ static void send_atomic(struct ov_sm *sm, const struct ov_flight *f, const struc
 	uint32_t n = new_access(sm, f, 0);
 	for (uint32_t i = 0; i < count && n != OV_NONE; i++) {
 		uint64_t address = moved ? first[i].address : shifted_address(sm, f, first[i].address);
-		send_request(sm, MEMORY_ATOMIC, address, first[i].sectors | !first[i].sectors, first[i].bytes,
+		send_request(sm, sm->ops[f->op].returns ? MEMORY_ATOMIC_RESULT : MEMORY_ATOMIC, address, first[i].sectors | !first[i].sectors, first[i].bytes,
 		     atomic_turns(sm, f, &first[i]), n | FOR_ACCESS, sm->now + i + 1);
 		o->accesses[n].waits++;
 		o->accesses[n].missed = true;

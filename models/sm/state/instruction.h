@@ -18,6 +18,7 @@ struct ov_op {
 	bool accesses;        /* memory, as counted in paths */
 	bool repeats;         /* reads a bank more than once */
 	bool leaves;          /* its warp may not simply go on after it */
+	bool returns;         /* an atomic whose result is wanted */
 	bool constant;        /* it does not issue before its constant is there (models/sm/constants.h) */
 	uint32_t latency;     /* start to finish in the unit, for completion slots and result buses */
 	uint32_t result;      /* start to the release of its registers; of memory, with one access */

@@ -113,6 +113,18 @@ static void test_not_known(void)
 	CU_ASSERT_EQUAL(launch(&h, &small, USE(0, 0), USE(A, 400)), 0);
 }
 
+/* 800 bytes anywhere in 4000: the next launch finds a fifth of its own there. The first 800 bytes are all there. */
+static void test_what_is_spread(void)
+{
+	struct memory_history h = {0};
+	const struct memory_use spread = {.buffer = A, .bytes = 800, .length = 4000};
+	CU_ASSERT_EQUAL(launch(&h, &small, spread, USE(0, 0)), 40);
+	CU_ASSERT_EQUAL(launch(&h, &small, spread, USE(0, 0)), 30);
+	CU_ASSERT_EQUAL(h.recent[0].bytes, 1000); /* 800, and four fifths of those before, as far as there is room */
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(B, 800), USE(0, 0)), 40);
+	CU_ASSERT_EQUAL(launch(&h, &small, USE(B, 800), USE(0, 0)), 0);
+}
+
 /* Sixteenths of what a launch replaces that are dirty, and that are dirty and not its own. */
 static unsigned dirty(struct memory_history *h, const struct gpu *gpu, struct memory_use first, struct memory_use second)
 {
@@ -193,6 +205,7 @@ void add_memory_history_tests(void)
 	CU_add_test(s, "some lines are dirty", test_some_lines_are_dirty);
 	CU_add_test(s, "some lines may be dirty", test_some_lines_may_be_dirty);
 	CU_add_test(s, "a launch that follows itself", test_launched_again_and_again);
+	CU_add_test(s, "what is spread over a buffer", test_what_is_spread);
 	CU_add_test(s, "what is not known", test_not_known);
 	CU_add_test(s, "more buffers than are remembered", test_many_buffers);
 }

@@ -284,6 +284,37 @@ static void hot_atomics_are_those_of_one_slice(void)
 	CU_ASSERT_DOUBLE_EQUAL(hottest_with("l2_atomic_cycles=3", 32), few, 1e-9);
 }
 
+/* Cycles until one slice has done 64 atomics in L2, to so many lines in turn. */
+static double atomics_take(uint32_t lines, enum memory_kind kind)
+{
+	struct gpu gpu = test_gpu("gtx480", "l2_slices=1,dram_channels=1,l2_bytes=64Ki,l2_atomic_cycles=3,l2_atomic_line_cycles=5,l2_atomic_result_cycles=7");
+	struct memory_system *m = memory_new(&gpu, gpu.sm_count, 1);
+	struct arrivals arrivals = {0};
+	struct memory_range range = {.bytes = 4096, .traffic = 1};
+	memory_warm(m, &range, 1, false);
+	for (uint32_t i = 0; i < 64; i++) {
+		struct memory_request r = {.address = i % lines * 128, .sectors = 1, .bytes = 4, .lanes = 1, .kind = (uint8_t)kind};
+		r.time = memory_depart(m, &r, i);
+		CU_ASSERT_EQUAL_FATAL(memory_send(m, &r), 0);
+	}
+	uint64_t step = memory_round_trip(m, true);
+	for (uint64_t end = step; arrivals.count < 64 && end < 1000000; end += step)
+		CU_ASSERT_EQUAL_FATAL(memory_advance(m, end, note_arrival, &arrivals), 0);
+	memory_free(m);
+	return (double)arrivals.last;
+}
+
+/* 3 cycles each on a line that is one of the last four, 5 more on another, and 7 more with a result. The last one is answered when the slice begins with it; the
+ * first one is on another line in any case. */
+static void atomics_take_longer_on_other_lines(void)
+{
+	double same = atomics_take(1, MEMORY_ATOMIC), four = atomics_take(4, MEMORY_ATOMIC), many = atomics_take(8, MEMORY_ATOMIC);
+	CU_ASSERT_DOUBLE_EQUAL(four - same, 3 * 5, 1);
+	CU_ASSERT_DOUBLE_EQUAL(many - same, 62 * 5, 1);
+	CU_ASSERT_DOUBLE_EQUAL(atomics_take(8, MEMORY_ATOMIC_RESULT) - many, 63 * 7, 1);
+	CU_ASSERT_DOUBLE_EQUAL(atomics_take(1, MEMORY_ATOMIC_RESULT) - same, 7, 1);
+}
+
 /* Cycles until `sms` of the H200's have added 3000 times to memory of an argument, a word in each of so many KB. */
 static double adds_take(uint32_t sms, uint32_t pieces)
 {
@@ -442,6 +473,7 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, packets_leave_an_sm_as_measured);
 	CU_ADD_TEST(s, slices_are_not_equally_far);
 	CU_ADD_TEST(s, hot_atomics_are_those_of_one_slice);
+	CU_ADD_TEST(s, atomics_take_longer_on_other_lines);
 	CU_ADD_TEST(s, adds_of_some_sms_take_as_long_as_those_of_all);
 	CU_ADD_TEST(s, lines_of_another_partition_are_far);
 	CU_ADD_TEST(s, lines_come_in_the_place_of_dirty_ones);

@@ -38,6 +38,15 @@ static void reach_is_by_powers_of_two(void)
 	CU_ASSERT_EQUAL(glance(1ull << 40, 0, 4).reach, 0);
 }
 
+/* Bytes of sectors by bytes that are asked for. */
+static void words_far_apart_are_spread(void)
+{
+	CU_ASSERT_EQUAL(glance(1ull << 40, 128, 4).spread, 8);
+	CU_ASSERT_EQUAL(glance(1ull << 40, 8, 4).spread, 2);
+	CU_ASSERT_EQUAL(glance(1ull << 40, 4, 4).spread, 1);
+	CU_ASSERT_EQUAL(glance(1ull << 40, 0, 4).spread, 1); /* all ask for the same: not less */
+}
+
 /* Three loads of the same line by a lane are three visits of one line: 2^1.6. */
 static void lines_that_come_again(void)
 {
@@ -73,6 +82,7 @@ void add_trace_sectors_tests(void)
 	CU_pSuite suite = CU_add_suite("trace_sectors", NULL, NULL);
 	CU_add_test(suite, "lanes that go to the same sector share it", neighbours_share_sectors);
 	CU_add_test(suite, "reach is by powers of two", reach_is_by_powers_of_two);
+	CU_add_test(suite, "words far apart are spread", words_far_apart_are_spread);
 	CU_add_test(suite, "lines that come again", lines_that_come_again);
 	CU_add_test(suite, "a trace without accesses", nothing_to_access);
 }
