@@ -16,6 +16,7 @@ struct computed_trips {
 };
 
 enum { LAUNCH_SIZES = 256 };
+enum { ARGUMENTS_COUNTED = 16 };
 
 struct artifact_kernel {
 	char *name;
@@ -41,6 +42,7 @@ struct artifact_kernel {
 	atomic_uint even_launches;             /* the latest ones without work-items that are much longer than others (trace_choice.h) */
 	uint32_t trace_room;                   /* chunks for the trace of a work-item (trace_shapes.h); 0: not known yet */
 	atomic_uint launches_by_size[LAUNCH_SIZES]; /* while memory for counters was short */
+	atomic_uint_fast64_t arguments_counted[ARGUMENTS_COUNTED]; /* the same: hashes of arguments that launches had; 0: none yet */
 	struct kept_trace *traces;               /* of its launches, those in use first */
 };
 

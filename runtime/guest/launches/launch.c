@@ -21,6 +21,7 @@
 #include "runtime/guest/support/trace_choice.h"
 #include "runtime/guest/launches/timeline.h"
 #include "runtime/model/profile.h"
+#include "runtime/model/trace_shapes.h"
 #include "runtime/timeline/schedule.h"
 #include "runtime/process/thread.h"
 
@@ -108,6 +109,21 @@ static unsigned count_by_size(const struct launch *l)
 	return l->record.facts->launches_by_size[step < LAUNCH_SIZES - 1 ? (unsigned)step : LAUNCH_SIZES - 1]++;
 }
 
+/* Whether no launch of the kernel has had these arguments. Of more than ARGUMENTS_COUNTED, nobody knows. */
+static bool has_new_arguments(const struct launch *l)
+{
+	atomic_uint_fast64_t *known = l->record.facts->arguments_counted;
+	uint64_t own = trace_arguments(l->record.argument_values, l->record.argument_count) | 1;
+	for (size_t i = 0; i < ARGUMENTS_COUNTED; i++) {
+		uint_fast64_t there = 0;
+		if (atomic_compare_exchange_strong(&known[i], &there, own))
+			return true;
+		if (there == own)
+			return false;
+	}
+	return false;
+}
+
 /* Buffers for so many bytes of counters may be taken until so much of the bound is in use. */
 static struct counter_buffer *take_counters(struct launch *l, struct context_pool *pool, cl_device_id device, uint64_t bytes, uint64_t most)
 {
@@ -118,14 +134,14 @@ static struct counter_buffer *take_counters(struct launch *l, struct context_poo
 
 /*
  * Where half of the memory for counters is in use, the program launches faster than launches are modelled. The rest is then for launches
- * that tell most about those without counters: of each kernel and size the 1st, 2nd, 4th, 8th and so on. An eighth is kept for such launches alone, with
+ * that tell most about those without counters: of each kernel and size the 1st, 2nd, 4th, 8th and so on, and the first with other arguments. An eighth is kept for such launches alone, with
  * few counters each, so that no kernel goes without.
  */
 unsigned launch_take_counters(struct launch *l, struct context_pool *pool, cl_device_id device)
 {
 	const uint64_t bound = simulation.options.counter_memory.number, usual = bound / 4, least = bound / 1024;
 	unsigned seen = count_by_size(l);
-	bool tells_most = !(seen & (seen + 1));
+	bool tells_most = has_new_arguments(l) || !(seen & (seen + 1));
 	l->buffer = take_counters(l, pool, device, usual, tells_most ? bound - bound / 8 : bound / 2 + usual);
 	if (!l->buffer && tells_most)
 		l->buffer = take_counters(l, pool, device, least, bound);
