@@ -97,15 +97,26 @@ static int become_program(char **argv)
 	return EXIT_NOT_RUN;
 }
 
-/* Takes the options before the program, and returns the words of the program. NULL after a complaint. */
-static char **take_options(const char *command, int argc, char **argv)
+/* One option from argv on. Returns how many words it has; 0 or less after a complaint. */
+static int take_option(struct gs_options *options, const char *command, bool record, int left, char **argv)
+{
+	if (!record || strcmp(argv[0], "-o"))
+		return cmd_take_flag(options, command, left, argv);
+	if (left < 2)
+		return -cmd_fail("record: -o needs a file");
+	setenv("GPUSIM_RECORD", argv[1], 1);
+	return 2;
+}
+
+/* Takes the options before the program, and returns the words of the program. NULL after a complaint. record: -o FILE is one, short for --record FILE. */
+static char **take_options(const char *command, bool record, int argc, char **argv)
 {
 	struct gs_options options;
 	int i = 1, words;
 	bool good = true;
 	cmd_options(&options);
-	for (; i < argc && !strncmp(argv[i], "--", 2) && argv[i][2] && good; i += words)
-		good = (words = cmd_take_flag(&options, command, argc - i, argv + i)) > 0;
+	for (; i < argc && ((!strncmp(argv[i], "--", 2) && argv[i][2]) || (record && !strcmp(argv[i], "-o"))) && good; i += words)
+		good = (words = take_option(&options, command, record, argc - i, argv + i)) > 0;
 	i += good && i < argc && !strcmp(argv[i], "--");
 	if (good && i >= argc) {
 		cmd_fail("%s: no program given: gpusim %s [OPTIONS] [--] PROGRAM [ARGUMENTS]", command, command);
@@ -118,23 +129,16 @@ static char **take_options(const char *command, int argc, char **argv)
 
 int cmd_run(int argc, char **argv)
 {
-	char **program = take_options("run", argc, argv);
+	char **program = take_options("run", false, argc, argv);
 	return program ? become_program(program) : EXIT_USAGE;
 }
 
-/* -o FILE is short for --record FILE. Without a report option, the report is left to `gpusim replay`. */
+/* Without a report option, the report is left to `gpusim replay`. */
 int cmd_record(int argc, char **argv)
 {
 	if (!getenv("GPUSIM_REPORT"))
 		setenv("GPUSIM_REPORT", "none", 1);
 	setenv("GPUSIM_RECORD", "gpusim.profile", 0);
-	if (argc > 1 && !strcmp(argv[1], "-o")) {
-		if (argc < 3)
-			return cmd_fail("record: -o needs a file");
-		setenv("GPUSIM_RECORD", argv[2], 1);
-		argc -= 2;
-		argv += 2;
-	}
-	char **program = take_options("record", argc, argv);
+	char **program = take_options("record", true, argc, argv);
 	return program ? become_program(program) : EXIT_USAGE;
 }

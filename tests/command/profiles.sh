@@ -23,6 +23,12 @@ recorded() {
 		grep -q '8 launches' out && [ "$(head -1 p)" = 'gpusim-profile 1' ] && tail -2 p | grep -aq '^end 0 0 '
 }
 
+# -o stands anywhere before the program, and needs a file.
+file_anywhere() {
+	"$gpusim" record --gpu gtx480 -o later --trace never -- "$build/kernels/launches" -k "$here/../../kernels" collatz 200 1 >out &&
+		[ "$(head -1 later)" = 'gpusim-profile 1' ] && ! "$gpusim" record --gpu gtx480 -o 2>why && [ "$(cat why)" = 'gpusim: record: -o needs a file' ]
+}
+
 # The same program has the same estimates if it is modelled at once and if it is modelled from the profile. There is room for the traces of all launches: on a busy
 # machine they come faster than they are read.
 replayed_as_run() {
@@ -339,6 +345,7 @@ not_traced() {
 }
 
 check 'a run is recorded' recorded
+check 'the profile is named before or after options' file_anywhere
 check 'a replay has the estimates of the run' replayed_as_run
 check 'a replay for machine code takes the code of the profile' replay_for_machine_code
 check 'a replay has a text report' replay_text
