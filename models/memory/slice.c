@@ -22,7 +22,8 @@
 
 enum { MOST_SLICES = 16 }; /* of a channel: a tag of DRAM has four bits for them (set_config) */
 enum { BUCKETS = 256 }; /* of a table of fetches, about as many as a slice has (l2_mshrs). Changes the simulation's speed only */
-enum { ATOMIC_LINES = 4 }; /* of an H200: adds to four lines of each slice take l2_atomic_cycles (micro.csv, atomics), to 16 and more the rest as well (scattered.csv) */
+/* Of an H200: adds to four lines of each slice take l2_atomic_cycles (micro.csv, atomics), to 16 and more the rest as well (scattered.csv). */
+enum { ATOMIC_LINES = 4 };
 
 /* Sectors that are fetched together, and who waits for them. */
 struct fetch {

@@ -55,7 +55,8 @@ static bool is_behind(const struct ov_sm *sm, const struct ov_warp *w)
 {
 	for (uint32_t slot = w->scheduler; slot < sm->m->slots; slot += sm->m->schedulers) {
 		const struct ov_warp *other = &sm->warps[slot];
-		if (other != w && other->turn && (!w->turn || other->turn < w->turn))
+		bool waits = other != w && other->turn && !other->finished && sm->ops[other->pc].constant;
+		if (waits && (!w->turn || other->turn < w->turn))
 			return true;
 	}
 	return false;

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 32, GROUPS = 8, ACCESSES = 64, SECTOR = 32, LINE = 4, TABLE = 8 * LANES * ACCESSES, PLACES = 4 * GROUPS * LANES * ACCESSES, BUFFERS = 16 }; /* ACCESSES: of a lane, the first; LINE: sectors */
+/* ACCESSES: of a lane, the first; LINE: sectors. */
+enum { LANES = 32, GROUPS = 8, ACCESSES = 64, SECTOR = 32, LINE = 4, TABLE = 8 * LANES * ACCESSES, PLACES = 4 * GROUPS * LANES * ACCESSES, BUFFERS = 16 };
 
 struct sample {
 	uint64_t *table;      /* of TABLE hashes; 0: free */

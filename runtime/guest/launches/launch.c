@@ -134,8 +134,8 @@ static struct counter_buffer *take_counters(struct launch *l, struct context_poo
 
 /*
  * Where half of the memory for counters is in use, the program launches faster than launches are modelled. The rest is then for launches
- * that tell most about those without counters: of each kernel and size the 1st, 2nd, 4th, 8th and so on, and the first with other arguments. An eighth is kept for such launches alone, with
- * few counters each, so that no kernel goes without.
+ * that tell most about those without counters: of each kernel and size the 1st, 2nd, 4th, 8th and so on, and the first with other arguments. An
+ * eighth is kept for such launches alone, with few counters each, so that no kernel goes without.
  */
 unsigned launch_take_counters(struct launch *l, struct context_pool *pool, cl_device_id device)
 {

@@ -15,7 +15,8 @@ static void run_warps(struct scene *s, const char *kept, uint32_t warps, uint32_
 	uint32_t zero = 0, first[MOST_LOADS + 1], path_of[MOST_WARPS];
 	uint16_t accesses[MOST_LOADS];
 	char overrides[160];
-	snprintf(overrides, sizeof overrides, "icache_line_instructions=0,const_latency=30,const_miss_cycles=30,const_uniform_bytes=%s,const_uniform_cycles=%d,const_uniform_latency=%d",
+	snprintf(overrides, sizeof overrides,
+	         "icache_line_instructions=0,const_latency=30,const_miss_cycles=30,const_uniform_bytes=%s,const_uniform_cycles=%d,const_uniform_latency=%d",
 	         kept, EACH, LATENCY);
 	scene_start(s, "h200", overrides);
 	for (uint32_t i = 0; i < loads; i++)
