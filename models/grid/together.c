@@ -252,15 +252,19 @@ static bool is_from_midst(const struct team *t, const struct ov_machine *m)
 	return fits ? some && !t->others : some || t->plan->region_count;
 }
 
-/* Where all of the launch's memory fits, the simulation has room for it, and neither what was there before nor its own lines leave L2. */
-static double replaced_dirty(const struct ov_machine *m)
+/* Where all of the launch's memory fits, the simulation has room for it, and neither what was there before nor its own lines leave L2. Else others' lines
+ * do, of which there are no more than L2 had: a launch that goes anywhere fetches its lines again and again. part: of the launch that is simulated. */
+static void set_replaced(struct memory_system *memory, const struct ov_machine *m, double part)
 {
 	const struct memory_before *before = m->launch->before;
+	const struct gpu *gpu = m->gpu;
 	uint64_t bytes = 0;
 	for (size_t i = 0; i < m->launch->warm_count; i++)
 		bytes += m->launch->warm[i].bytes;
-	bool fits = bytes <= kept_room(m->gpu, bytes);
-	return before ? (double)(fits ? before->dirty : before->others_dirty) / ALL_DIRTY : 0;
+	bool fits = bytes <= kept_room(gpu, bytes);
+	double share = before ? (double)(fits ? before->dirty : before->others_dirty) / ALL_DIRTY : 0;
+	uint64_t most = gpu->l2_dirty_bytes ? gpu->l2_dirty_bytes : gpu->l2_bytes;
+	memory_set_replaced(memory, share, fits ? INFINITY : (double)most * part);
 }
 
 static int make_team(struct team *t, const struct ov_machine *m)
@@ -287,7 +291,7 @@ static int make_team(struct team *t, const struct ov_machine *m)
 	if (!rc && (m->gpu->l2_warm || launch_knows_l2(m->launch)))
 		memory_warm(t->memory, m->launch->warm, m->launch->warm_count, is_from_midst(t, m));
 	if (!rc)
-		memory_set_replaced(t->memory, replaced_dirty(m));
+		set_replaced(t->memory, m, (double)t->plan->groups / (double)t->plan->all);
 	if (rc)
 		return rc;
 	learn_init(&t->learn, m->gpu, m->launch, t->memory, t->plan->most_stepped, (double)t->plan->groups / (double)t->plan->all);

@@ -68,6 +68,7 @@ struct partition {
 	uint64_t fetch_bytes;
 	uint32_t line_sectors;
 	struct partition_counts counts;
+	double written_for_others; /* lines */
 	double owed; /* of the next line that something else was written back for: launches before this one left dirty lines */
 	uint64_t sent_from; /* the first fetch */
 	double apart, measured; /* ticks between the first and the last sharer of a line, added up; of so many lines */
@@ -282,9 +283,10 @@ static uint32_t allocate(struct partition *p, struct slice *s, const struct memo
 static void write_back_others(struct partition *p, const struct slice *s, uint64_t address)
 {
 	p->owed += p->config->replaced_dirty;
-	if (p->owed < 1)
+	if (p->owed < 1 || p->written_for_others >= p->config->replaced_lines)
 		return;
 	p->owed--;
+	p->written_for_others++;
 	push_dram(p, s, address | NO_LAUNCHS_MEMORY, DRAM_WRITE, p->line_sectors * MEMORY_SECTOR, MEMORY_NONE);
 }
 

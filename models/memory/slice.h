@@ -29,6 +29,7 @@ struct memory_config {
 	uint64_t dram_pipe;   /* what a miss takes beside DRAM's own timing */
 	double hot[PLACED_ARGUMENTS]; /* times as long as `atomic` that operations on an argument's memory take; 0: once */
 	double replaced_dirty; /* of the lines that come in: those in whose places launches before this one left something to write */
+	double replaced_lines; /* of each channel: no more than so many of these */
 	memory_others_fn *others; /* NULL: all are simulated */
 	void *others_ctx;
 };

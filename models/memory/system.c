@@ -309,9 +309,10 @@ void memory_warm(struct memory_system *m, const struct memory_range *ranges, siz
 	take_all(m, &m->warmed);
 }
 
-void memory_set_replaced(struct memory_system *m, double dirty)
+void memory_set_replaced(struct memory_system *m, double dirty, double bytes)
 {
 	m->config.replaced_dirty = dirty;
+	m->config.replaced_lines = bytes / (double)m->gpu->l2_line_bytes / m->config.map.channels;
 }
 
 double memory_missing(struct memory_system *m, const struct memory_range *ranges, size_t count, bool fill)

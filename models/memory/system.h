@@ -23,8 +23,8 @@ void memory_free(struct memory_system *m);
 void memory_set_places(struct memory_system *m, const uint64_t *argument_bytes, size_t count);
 /* L2 holds these, the last ones where not all fit; some of what loads find is far (struct memory_range). */
 void memory_warm(struct memory_system *m, const struct memory_range *ranges, size_t count, bool steady);
-/* Of the lines that take places of something that is not simulated, such a share in the place of dirty ones. */
-void memory_set_replaced(struct memory_system *m, double dirty);
+/* Of the lines that take places of something that is not simulated, such a share in the place of dirty ones, of which there are so many bytes. */
+void memory_set_replaced(struct memory_system *m, double dirty, double bytes);
 /* Some lines are sent for SMs that are not simulated: these wait for them as long, and DRAM has nothing to do. */
 void memory_set_others(struct memory_system *m, memory_others_fn *others, void *ctx);
 /* L2 is asked for a line, or given one, without time. */

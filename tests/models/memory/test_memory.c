@@ -376,14 +376,14 @@ static void slices_read_what_they_can(void)
 }
 
 /* One load at a time, of 2048 lines that L2 does not have, then of the same lines. Returns the lines that DRAM writes. */
-static double lines_written(double replaced)
+static double lines_written(double replaced, double bytes)
 {
 	enum { LINES = 2048 };
 	struct gpu gpu = test_gpu("h200", "l2_warm=0");
 	struct memory_system *m = memory_new(&gpu, gpu.sm_count, 1);
 	struct memory_statistics done = {0};
 	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
-	memory_set_replaced(m, replaced);
+	memory_set_replaced(m, replaced, bytes);
 	for (uint64_t i = 0; i < 2 * LINES; i++) {
 		struct arrivals arrivals = {0};
 		struct memory_request r = {.address = i % LINES * 128, .sectors = 1, .bytes = 32, .kind = MEMORY_READ};
@@ -396,12 +396,13 @@ static double lines_written(double replaced)
 	return done.dram_written_bytes / 128;
 }
 
-/* Each of 48 channels holds less than a line back. */
+/* Each of 48 channels holds less than a line back, and has a 48th of them. */
 static void lines_come_in_the_place_of_dirty_ones(void)
 {
-	CU_ASSERT_EQUAL(lines_written(0), 0);
-	CU_ASSERT_EQUAL(lines_written(1), 2048);
-	CU_ASSERT_DOUBLE_EQUAL(lines_written(0.25), 512 - 24, 24);
+	CU_ASSERT_EQUAL(lines_written(0, 1e9), 0);
+	CU_ASSERT_EQUAL(lines_written(1, 1e9), 2048);
+	CU_ASSERT_DOUBLE_EQUAL(lines_written(0.25, 1e9), 512 - 24, 24);
+	CU_ASSERT_EQUAL(lines_written(1, 480 * 128), 480); /* there were no more */
 }
 
 /* One load at a time, of lines a KB apart. No partition has a copy of what is at home in the other one: such lines take dram_far_cycles
