@@ -117,6 +117,11 @@ struct trace_glance trace_glance(const struct launch_trace *trace)
 	free(s.table);
 	free(s.places);
 	free(s.executions);
+	struct trace_glance glance = {.reach = reach_of(&s)};
+	for (uint32_t a = 0; a < GLANCE_ARGUMENTS; a++)
+		glance.extent[a] = s.high[(a + 1) % BUFFERS] - s.low[(a + 1) % BUFFERS];
 	double spread = s.bytes ? (double)(s.places_taken * SECTOR) / (double)s.bytes : 1;
-	return (struct trace_glance){.sectors = s.accesses ? (double)s.sectors / (double)s.accesses : 0, .reach = reach_of(&s), .spread = fmax(spread, 1)};
+	glance.sectors = s.accesses ? (double)s.sectors / (double)s.accesses : 0;
+	glance.spread = fmax(spread, 1);
+	return glance;
 }

@@ -8,21 +8,30 @@
 
 #include <math.h>
 
-enum { SCATTERED = 2 }; /* times as many bytes of sectors as are asked for */
+/* Times as many bytes of sectors as are asked for; and the part of L2 that these are at least: who asks for less goes to the same places again, mostly. */
+enum { SCATTERED = 2, LITTLE = 16 };
+
+/* What so many bytes of the use are spread over: where the launch goes anywhere, as far as its trace goes. */
+static uint64_t length_of(const struct memory_use *use, uint64_t bytes, const struct trace_glance *glance)
+{
+	return glance && use->argument < GLANCE_ARGUMENTS ? max_u64(bytes, min_u64(use->bytes, glance->extent[use->argument])) : bytes;
+}
 
 /* A launch that asks for few bytes does not use all of a large buffer: it uses the first ones or, where it goes anywhere, sectors of all of it. Where all
  * buffers fit into L2 together, it does not matter. */
-static void bound_uses(const struct gpu *gpu, const struct launch_profile *p, double spread, struct memory_use *uses, size_t count)
+static void bound_uses(const struct gpu *gpu, const struct launch_profile *p, const struct trace_glance *glance, struct memory_use *uses, size_t count)
 {
 	uint64_t all = 0;
 	for (size_t i = 0; i < count; i++)
 		all += uses[i].bytes;
 	if (all <= gpu->l2_bytes / gpu->l2_partitions || !p->counts)
 		return;
-	double most = launch_most_bytes(p) * spread;
+	double most = launch_most_bytes(p);
+	bool scattered = glance && glance->spread >= SCATTERED && most * glance->spread >= (double)gpu->l2_bytes / LITTLE;
+	most *= scattered ? glance->spread : 1;
 	for (size_t i = 0; i < count && most < 1e18; i++) {
 		uint64_t bytes = min_u64(uses[i].bytes, (uint64_t)most);
-		uses[i].length = spread >= SCATTERED ? uses[i].bytes : bytes;
+		uses[i].length = length_of(&uses[i], bytes, scattered ? glance : NULL);
 		uses[i].bytes = bytes;
 	}
 }
@@ -94,7 +103,8 @@ static size_t list_uses(const struct gpu *gpu, const struct launch_record *l, co
 	return made;
 }
 
-static void find_memory_before(struct memory_history *h, const struct gpu *gpu, const struct launch_record *l, double spread, struct launch_profile *p)
+static void find_memory_before(struct memory_history *h, const struct gpu *gpu, const struct launch_record *l, const struct trace_glance *glance,
+                               struct launch_profile *p)
 {
 	struct memory_use uses[MEMORY_USES];
 	struct pointer pointers[MEMORY_ARGUMENTS];
@@ -105,14 +115,15 @@ static void find_memory_before(struct memory_history *h, const struct gpu *gpu, 
 		size_t found = find_pointers(l, count, i, stored, pointers);
 		made += list_uses(gpu, l, p, i, most, pointers, found, uses + made);
 	}
-	bound_uses(gpu, p, spread, uses, made);
+	bound_uses(gpu, p, glance, uses, made);
 	memory_history_launch(h, gpu, uses, made, &p->memory_before);
 }
 
-void find_state_before(struct gpu_state *s, const struct gpu *gpu, const struct launch_record *l, uint64_t number, double spread, struct launch_profile *p)
+void find_state_before(struct gpu_state *s, const struct gpu *gpu, const struct launch_record *l, uint64_t number, const struct trace_glance *glance,
+                       struct launch_profile *p)
 {
 	uint64_t groups = p->groups[0] * p->groups[1] * p->groups[2];
 	p->code_before = code_history_launch(&s->code, gpu, number, p->code->code_count, groups);
 	p->parameters_before = constant_history_launch(&s->constants, gpu, groups);
-	find_memory_before(&s->memory, gpu, l, spread, p);
+	find_memory_before(&s->memory, gpu, l, glance, p);
 }

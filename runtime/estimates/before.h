@@ -2,6 +2,7 @@
 #ifndef GPUSIM_RUNTIME_ESTIMATES_BEFORE_H
 #define GPUSIM_RUNTIME_ESTIMATES_BEFORE_H
 
+#include "models/trace/sectors.h"
 #include "runtime/model/launch_record.h"
 
 /* Of one target. All zero: nothing has been launched. */
@@ -12,8 +13,9 @@ struct gpu_state {
 };
 
 /* A launch begins, in the order in which the device ran them: fills what it finds, and leaves what those after it find. number: its
- * kernel's, from 1. spread: as in struct trace_glance; 1: nothing is known. The profile has its groups and the target's code, and its counts; NULL: they
- * are not known. */
-void find_state_before(struct gpu_state *s, const struct gpu *gpu, const struct launch_record *l, uint64_t number, double spread, struct launch_profile *p);
+ * kernel's, from 1. glance: of its trace, or of one like it; NULL: nothing is known. The profile has its groups and the target's code, and its counts;
+ * NULL: they are not known. */
+void find_state_before(struct gpu_state *s, const struct gpu *gpu, const struct launch_record *l, uint64_t number, const struct trace_glance *glance,
+                       struct launch_profile *p);
 
 #endif

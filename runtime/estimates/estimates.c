@@ -252,11 +252,12 @@ void estimates_flush(struct estimates *e, bool hurried)
 		p->no_more = true;
 }
 
-static void find_state(struct estimates *e, size_t t, const struct launch_record *l, struct kernel_estimates *k, double spread, struct launch_profile *p)
+static void find_state(struct estimates *e, size_t t, const struct launch_record *l, struct kernel_estimates *k, const struct trace_glance *glance,
+                       struct launch_profile *p)
 {
 	if (!k->number)
 		k->number = ++e->kernels;
-	find_state_before(&e->state[t], &e->sim->targets[t].gpu, l, k->number, spread, p);
+	find_state_before(&e->state[t], &e->sim->targets[t].gpu, l, k->number, glance, p);
 	if (!e->sim->model.hierarchy)
 		p->memory_before = (struct memory_before){0}; /* it makes no difference */
 }
@@ -271,13 +272,8 @@ static void leave_state(struct estimates *e, const struct launch_record *l)
 		p.code = l->facts->code[e->sim->targets[t].arch];
 		struct kernel_estimates *k = p.code ? kernel_estimates(e->sim, l, t) : NULL;
 		if (k)
-			find_state(e, t, l, k, 1, &p);
+			find_state(e, t, l, k, NULL, &p);
 	}
-}
-
-static double spread_of(const struct launch_result *r)
-{
-	return r->trace ? r->trace->glance.spread : 1;
 }
 
 /* One target, whose code is in the profile. *own: the job is new. Returns 0 or a negative errno value. */
@@ -291,7 +287,7 @@ static int take_target(struct estimates *e, size_t t, const char counters[33], s
 	int result = k ? memo_accesses(&k->memo, &r->profile, &e->sim->targets[t].gpu) : -ENOMEM;
 	if (result)
 		return result;
-	find_state(e, t, r->launch, k, spread_of(r), &r->profile);
+	find_state(e, t, r->launch, k, r->trace ? &r->trace->glance : NULL, &r->profile);
 	memo_key(r, counters, key);
 	if ((*job = memo_find(&k->memo, key))) {
 		job_ref(*job);
@@ -469,13 +465,13 @@ int estimates_pass(struct estimates *e, const struct launch_record *l, struct ke
 		return -ENOMEM;
 	}
 	begin_launch(e, l, counts, brought);
-	double spread = spread_of(r);
+	const struct trace_glance glance = r->trace ? r->trace->glance : (struct trace_glance){.spread = 1};
 	trace_let_go(r->trace);
 	for (size_t t = 0; t < e->sim->target_count; t++) {
 		r->profile.code = l->facts->code[e->sim->targets[t].arch];
 		struct kernel_estimates *k = r->profile.code ? kernel_estimates(e->sim, l, t) : NULL;
 		if (k && !memo_accesses(&k->memo, &r->profile, &e->sim->targets[t].gpu))
-			find_state(e, t, l, k, spread, &r->profile);
+			find_state(e, t, l, k, &glance, &r->profile);
 	}
 	free(counts);
 	*r = (struct launch_result){0};
