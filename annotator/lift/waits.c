@@ -4,7 +4,8 @@
  * A loop may wait for somebody else: it ends when a value is found that was read by a volatile, relaxed, acquire or atomic access in the loop,
  * or when a barrier in shared memory is over. What lies in shared memory is changed by the own group alone (clusters run all together). On
  * hardware lanes and warps make progress by themselves. Here such a loop goes to the others now and then.
- * A loop around a compare-and-swap whose expected value was read in the loop waits for nobody: somebody's swap succeeds.
+ * A loop around a compare-and-swap whose expected value was read in the loop waits for nobody: somebody's swap succeeds. Where it is a constant,
+ * and always the same place, the loop waits for a lock.
  *
  * A loop may fetch work from a queue: it ends by the result of an atomic addition in it, which a thread may hand to the others through
  * shared memory. It waits for nobody either. But who runs first would take all the work, which hardware divides: so before each fetch it is the
@@ -26,23 +27,50 @@ struct loop_search {
 	enum ends_by by;
 	uint32_t fetch;                                 /* of a queue: by this instruction */
 	uint64_t *found;                                /* registers that depend on what others do */
+	const uint64_t *changing;                       /* registers whose values the loop changes */
 	const struct ptx_operand *handed[MOST_HANDED]; /* addresses in shared memory where such are */
 	uint32_t handed_count;
 	bool changed;
 };
 
-static bool defined_in_loop(const struct planned_function *f, uint32_t loop, int32_t reg)
+/* An instruction's results change from iteration to iteration: they are read from memory, or made of what changes. */
+static bool changes(const uint64_t *changing, const struct ptx_instruction *i)
 {
-	for (uint32_t b = 0; b < f->graph->block_count; b++) {
-		const struct graph_block *block = &f->graph->blocks[b];
-		if (!graph_in_loop(f->graph, b, loop))
+	bool changes = !strncmp(i->opcode, "ld", 2) || !strncmp(i->opcode, "atom", 4) || !strncmp(i->opcode, "call", 4);
+	for (uint32_t o = 0; o < i->operand_count; o++)
+		changes |= !i->operands[o].write && i->operands[o].reg >= 0 && is_live(changing, (uint32_t)i->operands[o].reg);
+	return changes;
+}
+
+/* Adds registers that an instruction writes, but for those that are not in `of`. Returns whether one is new. */
+static bool add_written(uint64_t *registers, const struct ptx_instruction *i, const uint64_t *of)
+{
+	bool changed = false;
+	for (uint32_t o = 0; o < i->operand_count; o++) {
+		int32_t reg = i->operands[o].write ? i->operands[o].reg : -1;
+		if (reg < 0 || is_live(registers, (uint32_t)reg) || (of && !is_live(of, (uint32_t)reg)))
 			continue;
-		for (uint32_t i = block->first; i < block->first + block->count; i++)
-			for (uint32_t o = 0; o < f->function->instructions[i].operand_count; o++)
-				if (f->function->instructions[i].operands[o].write && f->function->instructions[i].operands[o].reg == reg)
-					return true;
+		registers[reg / 64] |= UINT64_C(1) << reg % 64;
+		changed = true;
 	}
-	return false;
+	return changed;
+}
+
+/* The registers whose values a loop changes: with what it reads, with what the iteration before left, and what is made of these. */
+static void find_changing(const struct planned_function *f, uint32_t loop, uint64_t *changing)
+{
+	const uint64_t *kept = f->live.in + (size_t)f->graph->loops[loop].header * f->live.words;
+	memset(changing, 0, f->live.words * sizeof *changing);
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (uint32_t b = 0; b < f->graph->block_count; b++) {
+			const struct graph_block *block = &f->graph->blocks[b];
+			for (uint32_t n = block->first; n < block->first + block->count && graph_in_loop(f->graph, b, loop); n++) {
+				const struct ptx_instruction *i = &f->function->instructions[n];
+				changed |= add_written(changing, i, changes(changing, i) ? NULL : kept);
+			}
+		}
+	}
 }
 
 bool asks_barrier(const struct ptx_instruction *i)
@@ -74,7 +102,11 @@ static bool reads_shared_state(const struct loop_search *s, const struct ptx_ins
 	if (!has_word(o, "cas"))
 		return true;
 	const struct ptx_operand *expected = i->operand_count > 2 ? &i->operands[2] : NULL;
-	return !expected || expected->kind != PTX_REGISTER || !defined_in_loop(s->f, s->loop, expected->reg);
+	if (!expected || expected->kind != PTX_REGISTER)
+		return true;
+	/* One that looks for a free place waits for nobody. */
+	int32_t address = i->operands[1].reg;
+	return !is_live(s->changing, (uint32_t)expected->reg) && !(address >= 0 && is_live(s->changing, (uint32_t)address));
 }
 
 /* The operand with the address of a load or store of shared memory. */
@@ -110,13 +142,7 @@ static void spread(struct loop_search *s, const struct ptx_instruction *i)
 {
 	if (!depends(s, i))
 		return;
-	for (uint32_t o = 0; o < i->operand_count; o++) {
-		int32_t reg = i->operands[o].write ? i->operands[o].reg : -1;
-		if (reg < 0 || is_live(s->found, (uint32_t)reg))
-			continue;
-		s->found[reg / 64] |= UINT64_C(1) << reg % 64;
-		s->changed = true;
-	}
+	s->changed |= add_written(s->found, i, NULL);
 	const struct ptx_operand *to = s->by == BY_A_QUEUE ? shared_address(i, "st.") : NULL;
 	if (to && s->handed_count < MOST_HANDED && !is_handed(s, to)) {
 		s->handed[s->handed_count++] = to;
@@ -138,9 +164,9 @@ static bool ends_on(const struct loop_search *s)
 	return false;
 }
 
-static bool ends(const struct planned_function *f, uint32_t loop, enum ends_by by, uint32_t fetch, uint64_t *found)
+static bool ends(const struct planned_function *f, uint32_t loop, enum ends_by by, uint32_t fetch, uint64_t *found, const uint64_t *changing)
 {
-	struct loop_search s = {.f = f, .loop = loop, .by = by, .fetch = fetch, .found = found, .changed = true};
+	struct loop_search s = {.f = f, .loop = loop, .by = by, .fetch = fetch, .found = found, .changing = changing, .changed = true};
 	memset(found, 0, f->live.words * sizeof *found);
 	while (s.changed) {
 		s.changed = false;
@@ -153,13 +179,13 @@ static bool ends(const struct planned_function *f, uint32_t loop, enum ends_by b
 	return ends_on(&s);
 }
 
-static void find_fetches(struct planned_function *f, uint32_t loop, uint64_t *found)
+static void find_fetches(struct planned_function *f, uint32_t loop, uint64_t *found, const uint64_t *changing)
 {
 	for (uint32_t b = 0; b < f->graph->block_count; b++) {
 		const struct graph_block *block = &f->graph->blocks[b];
 		for (uint32_t i = block->first; i < block->first + block->count && graph_in_loop(f->graph, b, loop); i++) {
 			const struct ptx_instruction *in = &f->function->instructions[i];
-			if (!counts_on(in, false) || !ends(f, loop, BY_A_QUEUE, i, found))
+			if (!counts_on(in, false) || !ends(f, loop, BY_A_QUEUE, i, found, changing))
 				continue;
 			f->fetches[i] = true;
 			f->fetches_from_groups |= in->space != SPACE_shared;
@@ -169,14 +195,16 @@ static void find_fetches(struct planned_function *f, uint32_t loop, uint64_t *fo
 
 int plan_waits(struct planned_function *f, struct gs_error *err)
 {
-	uint64_t *found = calloc(f->live.words + 1u, sizeof *found);
+	uint64_t *found = calloc(2 * (f->live.words + 1u), sizeof *found);
 	if (!found)
 		return gs_fail(err, ENOMEM, "out of memory");
+	uint64_t *changing = found + f->live.words + 1;
 	for (uint32_t l = 0; l < f->graph->loop_count; l++) {
 		uint32_t header = f->graph->loops[l].header;
-		f->spins[header] = ends(f, l, BY_OTHERS, 0, found);
-		f->waits_for_groups |= ends(f, l, BY_OTHER_GROUPS, 0, found);
-		find_fetches(f, l, found);
+		find_changing(f, l, changing);
+		f->spins[header] = ends(f, l, BY_OTHERS, 0, found, changing);
+		f->waits_for_groups |= ends(f, l, BY_OTHER_GROUPS, 0, found, changing);
+		find_fetches(f, l, found, changing);
 	}
 	free(found);
 	return 0;
