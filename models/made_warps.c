@@ -93,8 +93,10 @@ bool needs_traced_arms(const struct gpu *gpu, const struct launch_profile *launc
 	bool found = false, counted = all.edges && all.blocks && code_is_traced_whole(code) && !code_count(code, launch->counts, &all);
 	for (uint32_t b = 0; b < code->block_count && counted && !found; b++) {
 		int64_t arm = arm_by_data(code, b);
-		double times = arm >= 0 && all.edges[arm] < all.blocks[b] ? fmin(all.edges[arm] * gpu->warp_size, all.blocks[b]) : 0;
-		found = times * code->blocks[code->edges[arm < 0 ? 0 : arm].to].count > much * all.thread_instructions;
+		if (arm < 0 || code->edges[arm].to < 0 || all.edges[arm] >= all.blocks[b])
+			continue;
+		double times = fmin(all.edges[arm] * gpu->warp_size, all.blocks[b]);
+		found = times * code->blocks[code->edges[arm].to].count > much * all.thread_instructions;
 	}
 	free(all.edges);
 	free(all.blocks);

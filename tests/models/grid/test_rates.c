@@ -352,7 +352,7 @@ static void run_atomics(struct scene *s, size_t count, size_t window)
 	write_block(p, AFTER);
 	size_t atomics = p->path.block_count - 2;
 	for (size_t i = 0; i < 3 * atomics; i++)
-		p->parts[i] = (struct memory_part){.address = (1ull << 40) + 32 * (i % 3 / 2), .bytes = 4, .lanes = 1};
+		p->parts[i] = (struct memory_part){.address = 1ull << 40, .sectors = 1u << i % 3 / 2, .bytes = 4, .lanes = 1};
 	for (size_t i = 0; i <= atomics; i++) {
 		p->first[i] = (uint32_t)(3 * i);
 		p->accesses[i] = 1;
