@@ -213,22 +213,36 @@ bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors)
 	return tag != MEMORY_NONE && !(sectors & ~tags_line(&c->tags, tag)->valid);
 }
 
-bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool write_back)
+static bool store_back(struct l1_cache *c, uint32_t set, uint32_t tag, uint32_t sectors, bool whole)
+{
+	struct tag_line *l = tags_line(&c->tags, tag);
+	if (whole)
+		l->valid |= sectors;
+	l->dirty |= sectors;
+	tags_touch(&c->tags, set, tag);
+	return false;
+}
+
+/* A work-item reads no bytes of its local memory that it has not stored, so that a sector is there whose bytes are not all stored. */
+static bool store_through(struct l1_cache *c, uint32_t set, uint32_t tag, uint32_t sectors)
+{
+	tags_line(&c->tags, tag)->valid |= sectors;
+	tags_touch(&c->tags, set, tag);
+	return true;
+}
+
+bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool local)
 {
 	uint32_t set = set_of(c, line), tag = tags_find(&c->tags, set, line);
+	bool makes = local ? !c->config.local_write_back : c->config.store_allocates && whole;
 	struct l1_request ask = {0};
-	if (tag == MEMORY_NONE && !write_back && c->config.store_allocates && whole)
+	if (tag == MEMORY_NONE && makes)
 		tag = allocate(c, set, line, &ask);
 	if (tag == MEMORY_NONE)
 		return true;
+	if (local)
+		return c->config.local_write_back ? store_back(c, set, tag, sectors, whole) : store_through(c, set, tag, sectors);
 	struct tag_line *l = tags_line(&c->tags, tag);
-	if (write_back) {
-		if (whole)
-			l->valid |= sectors;
-		l->dirty |= sectors;
-		tags_touch(&c->tags, set, tag);
-		return false;
-	}
 	if (!c->config.store_evicts) {
 		if (whole)
 			l->valid |= sectors;

@@ -8,7 +8,7 @@
 struct l1_config {
 	uint64_t bytes, line_bytes;
 	uint32_t ways, mshrs, merges;
-	bool hash, sectored, on_fill, store_evicts, store_allocates;
+	bool hash, sectored, on_fill, store_evicts, store_allocates, local_write_back;
 };
 struct l1_cache;
 struct l1_cache *l1_new(const struct l1_config *config);
@@ -28,8 +28,8 @@ uint64_t l1_lines(const struct l1_cache *c);
 /* A load without time. Returns whether the line was there; if not, it is now. */
 bool l1_touch(struct l1_cache *c, uint64_t line, uint32_t sectors);
 bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors);
-/* A store; write_back: kept here if the line is (then false: nothing to send). */
-bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool write_back);
+/* A store. False: nothing to send, since local memory is written back later. */
+bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool local);
 /* The sectors of an entry have come. */
 typedef void l1_waiter_fn(void *ctx, uint32_t who);
 void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *on_waiter, void *ctx);

@@ -24,6 +24,7 @@ int ov_memory_init(struct ov_sm *sm, struct memory_system *system, uint32_t inde
 	                           .sectored = gpu->l1_sector_bytes < gpu->l1_line_bytes,
 	                           .on_fill = gpu->l1_allocate_on_fill,
 	                           .store_evicts = gpu->l1_store_evicts,
+	                           .local_write_back = gpu->l1_local_write_back,
 	                           .store_allocates = gpu->l1_store_allocates};
 	/* l1_ways is of all l1_bytes: a smaller L1 has fewer ways of as many sets. */
 	uint64_t sets = gpu->l1_bytes / gpu->l1_line_bytes / gpu->l1_ways;

@@ -87,8 +87,9 @@ static void l1(struct from *f)
 	from_put(f, "l1_mshr_merges", c.merges, CONFIG_L1, "%s", "");
 	from_put(f, "l1_miss_queue", c.queue, CONFIG_L1, "%s", "");
 	from_put(f, "l1_allocate_on_fill", c.allocate != 'm', CONFIG_L1, "allocation %c", c.allocate);
-	/* L: write-through of global memory that drops the line. T and B keep it. */
+	/* L: write-through of global memory that drops the line, write-back of local memory. T and B keep the line, and B all stores. */
 	from_put(f, "l1_store_evicts", c.write == 'L' || c.write == 'E', CONFIG_L1, "writes %c", c.write);
+	from_put(f, "l1_local_write_back", c.write == 'L' || c.write == 'B', CONFIG_L1, "writes %c", c.write);
 	from_put(f, "l1_store_allocates", c.write_allocate != 'N', CONFIG_L1, "write allocation %c", c.write_allocate);
 }
 

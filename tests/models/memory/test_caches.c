@@ -126,7 +126,7 @@ static void load_now(struct l1_cache *c, uint64_t line)
 
 static void stores_drop_update_or_stay(void)
 {
-	struct l1_config config = {.bytes = 1024, .ways = 2, .mshrs = 4, .merges = 4, .store_evicts = true};
+	struct l1_config config = {.bytes = 1024, .ways = 2, .mshrs = 4, .merges = 4, .store_evicts = true, .local_write_back = true};
 	struct l1_cache *c = make_l1(config);
 	load_now(c, 0);
 	CU_ASSERT_TRUE(l1_store(c, 0, 1, true, false)); /* written through and dropped: Fermi */
@@ -147,6 +147,25 @@ static void stores_drop_update_or_stay(void)
 	CU_ASSERT_EQUAL(l1_load(c, 1024, 1, 0, &waits, &ask), L1_WAITS);
 	CU_ASSERT_EQUAL(ask.evicted, 0);
 	CU_ASSERT_EQUAL(ask.dirty, 3);
+	l1_free(c);
+}
+
+/* Each store goes on, and is found again, also where it is of some lanes only. The third line of a set of two drops the first, which nobody writes. */
+static void local_stores_are_written_through(void)
+{
+	struct l1_config config = {.bytes = 1024, .ways = 2, .mshrs = 4, .merges = 4};
+	struct l1_cache *c = make_l1(config);
+	struct l1_request ask;
+	uint32_t waits;
+	CU_ASSERT_TRUE(l1_store(c, 0, 1, true, true));
+	CU_ASSERT_TRUE(l1_store(c, 0, 2, false, true));
+	CU_ASSERT_TRUE(l1_has(c, 0, 3));
+	CU_ASSERT_FALSE(l1_has(c, 0, 4));
+	CU_ASSERT_TRUE(l1_store(c, 512, 15, true, true));
+	CU_ASSERT_TRUE(l1_store(c, 1024, 15, true, true));
+	CU_ASSERT_FALSE(l1_has(c, 0, 1));
+	CU_ASSERT_EQUAL(l1_load(c, 1536, 1, 0, &waits, &ask), L1_WAITS);
+	CU_ASSERT_EQUAL(ask.dirty, 0);
 	l1_free(c);
 }
 
@@ -183,4 +202,5 @@ void add_caches_tests(void)
 	CU_ADD_TEST(s, loads_merge_and_sectors_are_asked_for_one_by_one);
 	CU_ADD_TEST(s, stores_drop_update_or_stay);
 	CU_ADD_TEST(s, lines_that_wait_are_not_given_away);
+	CU_ADD_TEST(s, local_stores_are_written_through);
 }
