@@ -66,8 +66,8 @@ int gaps_thin(const struct kernel_code *code, const struct arm_shares *shares, s
 void arms_note(const struct recorded_path *r, double *once, double *more);
 /* What is to be kept of rounds, if counters say so many executions by lanes. Returns whether that is worth the trouble. */
 bool arms_share(const struct kernel_code *code, const double *counted, const double *once, const double *more, double *keep);
-/* low, bytes: what an instruction was seen to touch. */
-typedef void gaps_range_fn(void *ctx, uint32_t instruction, uint64_t *low, uint64_t *bytes);
+/* What an instruction was seen to touch, where an address of it is. */
+typedef struct memory_span gaps_range_fn(void *ctx, uint32_t instruction, uint64_t address);
 void gaps_place(const struct launch_trace *trace, struct round_shift *shifts, size_t count, gaps_range_fn *range, void *ctx);
 
 struct trace_store {
@@ -76,6 +76,7 @@ struct trace_store {
 	uint32_t *path_of;
 	uint64_t *pattern_ids;
 	struct address_shift *shifts;
+	struct memory_span spans[SPANNED_ARGUMENTS]; /* of shifts */
 	uint64_t *starts;           /* of shifts; NULL: none are of lists */
 	struct list_place *places;
 	struct line_set common;
@@ -126,8 +127,9 @@ void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, ui
 void shift_finder_image(struct shift_finder *f, uint32_t instruction, uint64_t image);
 /* An instruction touches all of this, too. */
 void shift_finder_widen(struct shift_finder *f, uint32_t instruction, uint64_t low, uint64_t high);
-/* The part of memory that an instruction was seen to touch; bytes 0: none. */
-void shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint64_t *low, uint64_t *bytes);
+/* The part of memory that an instruction was seen to touch, where this address of it is; bytes 0: none. */
+struct memory_span shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint64_t address);
+void shift_finder_spans(const struct shift_finder *f, struct memory_span out[SPANNED_ARGUMENTS]);
 /* ids: of the traced groups. out has code_count entries. */
 void shift_finder_finish(const struct shift_finder *f, const struct launch_trace *trace, const uint64_t *ids, struct address_shift *out);
 

@@ -699,9 +699,9 @@ static int fill_pattern(struct trace_maker *m, const struct lane_counts *lanes, 
 	return result;
 }
 
-static void range_of(void *ctx, uint32_t instruction, uint64_t *low, uint64_t *bytes)
+static struct memory_span range_of(void *ctx, uint32_t instruction, uint64_t address)
 {
-	shift_finder_range(ctx, instruction, low, bytes);
+	return shift_finder_range(ctx, instruction, address);
 }
 
 static void place_gaps(struct trace_maker *m)
@@ -725,6 +725,9 @@ static int fill_shifts(struct trace_maker *m, const uint64_t *ids, size_t used)
 	if (!s->shifts)
 		return -ENOMEM;
 	shift_finder_finish(m->shifts, m->trace, ids, s->shifts);
+	shift_finder_spans(m->shifts, s->spans);
+	for (uint32_t i = 0; i < m->code->code_count; i++)
+		s->shifts[i].spans = s->spans;
 	if (may_have_lists(m, used))
 		s->starts = shift_finder_lists(m->shifts, m->trace, ids, used, s->shifts);
 	place_gaps(m);

@@ -99,8 +99,11 @@ uint64_t launch_address(const struct launch_warps *warps, uint32_t instruction, 
 	}
 	if (s->bytes <= line_bytes || line_set_has(warps->common, address))
 		return address;
-	uint64_t by = (hash_high(group) >> 16) % s->bytes;
-	return quotient(s->low + (address - s->low + by) % s->bytes, line_bytes) * line_bytes;
+	struct memory_span in = shift_span(s, address);
+	if (in.bytes <= line_bytes)
+		return address;
+	uint64_t by = (hash_high(group) >> 16) % in.bytes;
+	return quotient(in.low + (address - in.low + by) % in.bytes, line_bytes) * line_bytes;
 }
 
 /* Where an access comes to in the rounds of a gap: its last, or both ends of the buffer that it goes round in. */
@@ -199,7 +202,7 @@ struct extent {
 struct extents {
 	const struct launch_warps *warps;
 	uint64_t line;
-	struct extent *of, *own;   /* per instruction */
+	struct extent *of, *own;   /* per instruction; of: behind these, by argument, of instructions that ask for several */
 	uint32_t *touched, count;  /* instructions that have an own one */
 };
 
@@ -211,10 +214,25 @@ static void widen(struct extent *e, uint64_t low, uint64_t high)
 		e->high = high;
 }
 
+/* The memory of another argument than that which an instruction has asked for first. */
+static void extend_other(const struct extents *x, uint32_t instruction, uint64_t address, struct extent *other)
+{
+	const struct address_shift *s = x->warps->shifts ? &x->warps->shifts[instruction] : NULL;
+	struct memory_span in = s && !s->linear && s->bytes ? shift_span(s, address) : (struct memory_span){0};
+	widen(other, address, address + x->line);
+	if (in.bytes)
+		widen(other, in.low, in.low + in.bytes);
+}
+
 static bool extend(void *ctx, uint32_t instruction, const struct memory_part *part)
 {
 	struct extents *x = ctx;
 	struct extent *e = &x->own[instruction];
+	uint64_t argument = argument_of_address(part->address);
+	if (e->high && argument != argument_of_address(e->low) && argument < SPANNED_ARGUMENTS) {
+		extend_other(x, instruction, part->address, &x->of[x->warps->code->code_count + argument]);
+		return true;
+	}
 	if (!e->high)
 		x->touched[x->count++] = instruction;
 	widen(e, part->address, part->address + x->line);
@@ -260,8 +278,9 @@ static void extend_to_grid(struct extents *x, uint32_t instruction, uint64_t gro
 			bound_to_argument(s, x->own[instruction].low, &low, &high);
 	} else if (s && s->bytes) {
 		/* What groups touched is of the traced iterations of their loops; the path goes on to the last one. */
-		low = low < s->low ? low : s->low;
-		high = high > s->low + s->bytes ? high : s->low + s->bytes;
+		struct memory_span in = shift_span(s, low);
+		low = in.bytes && in.low < low ? in.low : low;
+		high = in.low + in.bytes > high ? in.low + in.bytes : high;
 	}
 	widen(&x->of[instruction], low, high);
 }
@@ -501,7 +520,7 @@ static void find_cold(const struct gpu *gpu, const struct launch_warps *warps, s
 
 static int extents_init(struct extents *x, uint32_t instructions)
 {
-	x->of = calloc(instructions + 1, sizeof *x->of);
+	x->of = calloc(instructions + SPANNED_ARGUMENTS + 1, sizeof *x->of);
 	x->own = calloc(instructions + 1, sizeof *x->own);
 	x->touched = calloc(instructions + 1, sizeof *x->touched);
 	return x->of && x->own && x->touched ? 0 : -ENOMEM;
@@ -517,15 +536,16 @@ static void extents_free(struct extents *x)
 int footprint_ranges(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range **out, size_t *count)
 {
 	struct extents x = {.warps = warps, .line = gpu->l1_line_bytes};
-	*out = calloc(warps->code->code_count + 1, sizeof **out);
+	const uint32_t instructions = warps->code->code_count, extents = instructions + SPANNED_ARGUMENTS;
+	*out = calloc(extents + 1, sizeof **out);
 	*count = 0;
-	int rc = extents_init(&x, warps->code->code_count);
+	int rc = extents_init(&x, instructions);
 	if (!rc)
 		rc = *out ? find_extents(&x) : -ENOMEM;
-	for (uint32_t i = 0; i < warps->code->code_count && !rc; i++)
+	for (uint32_t i = 0; i < extents && !rc; i++)
 		if (x.of[i].high > x.of[i].low)
 			(*out)[(*count)++] = (struct memory_range){.address = x.of[i].low, .bytes = x.of[i].high - x.of[i].low,
-			                                           .anywhere = warps->shifts && !warps->shifts[i].linear};
+			                                           .anywhere = warps->shifts && (i >= instructions || !warps->shifts[i].linear)};
 	extents_free(&x);
 	if (rc)
 		return rc;

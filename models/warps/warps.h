@@ -85,12 +85,19 @@ struct list_place {
  * How the addresses of an instruction move from group to group: by so many bytes for each step in a dimension; or, where
  * that is not so, to anywhere in the part of memory that the instruction was seen to touch.
  */
+/* What a launch was seen to touch of the memory of each argument; bytes 0: nothing. */
+enum { SPANNED_ARGUMENTS = 32 };
+struct memory_span {
+	uint64_t low, bytes;
+};
+
 struct address_shift {
 	bool linear;
 	int64_t step[3];     /* linear: bytes per group */
 	uint64_t split;      /* linear: 0, or groups of dimension 0, the only one, after which step[1] is made: it is a plane so many groups wide */
 	/* linear: the buffer, which steps do not lead out of; bytes 0: not known. Else: what was touched; bytes 0: the same for all groups. */
 	uint64_t low, bytes;
+	const struct memory_span *spans; /* not linear: by argument; NULL: not known */
 	uint64_t image;      /* linear: 0, or the shape (models/accesses/image.h) of the image whose texels, row after row, step is of */
 	/* linear: NULL, or groups go through lists that follow one another: step is the mean, and this the truth. Where the lists of traced groups
 	 * begin, and the places of the launch's own groups. */
@@ -98,6 +105,15 @@ struct address_shift {
 	const struct list_place *places;
 	uint64_t place_count;
 };
+
+/* The memory that an address stays in whose instruction goes anywhere. One instruction may ask for memory of several arguments, where the pointer
+ * was chosen before. */
+static inline struct memory_span shift_span(const struct address_shift *s, uint64_t address)
+{
+	uint64_t argument = argument_of_address(address);
+	bool other = argument != argument_of_address(s->low) || s->bytes >> ARGUMENT_BITS;
+	return other && s->spans && argument < SPANNED_ARGUMENTS ? s->spans[argument] : (struct memory_span){s->low, s->bytes};
+}
 
 /* Where the group's list begins. What advice adds to a launch comes after its last group. */
 static inline uint64_t shift_start(const struct address_shift *s, uint64_t group)

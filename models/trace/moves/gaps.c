@@ -18,7 +18,7 @@
 static const double NEARLY_ALL = 0.8; /* borders of rows and the like may differ */
 static const double PARTED = 1.1; /* Less may be chance */
 enum { LEAST_ITERATIONS = 8 }; /* of a window that becomes a half of what it was */
-#define UNPLACED UINT64_MAX /* bytes of a shift until gaps_place; low: an address, or, by chance, the instruction */
+#define UNPLACED UINT64_MAX /* bytes of a shift until gaps_place; low: an address; or, by chance, the instruction, and step: an address */
 
 int gaps_add(struct recorded_path *r, const struct recorded_gap *gap)
 {
@@ -110,6 +110,7 @@ static void shift_instruction(const struct gap_finish *f, const struct execution
 	for (uint32_t i = first; i < e->count; i++)
 		if (e->firsts[i].instruction == instruction) {
 			out[i] = shift;
+			out[i].step = shift.chance ? (int64_t)e->firsts[i].address : shift.step;
 			e->done[i] = true;
 		}
 }
@@ -138,10 +139,12 @@ void gaps_place(const struct launch_trace *trace, struct round_shift *shifts, si
 	for (size_t i = 0; i < count; i++) {
 		if (shifts[i].bytes != UNPLACED)
 			continue;
-		if (shifts[i].chance)
-			range(ctx, (uint32_t)shifts[i].low, &shifts[i].low, &shifts[i].bytes);
-		else
+		if (shifts[i].chance) {
+			struct memory_span in = range(ctx, (uint32_t)shifts[i].low, (uint64_t)shifts[i].step);
+			shifts[i] = (struct round_shift){.chance = true, .low = in.low, .bytes = in.bytes};
+		} else {
 			find_buffer(trace, shifts[i].low, &shifts[i].low, &shifts[i].bytes);
+		}
 	}
 }
 

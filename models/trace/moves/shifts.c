@@ -42,6 +42,7 @@ struct shift_finder {
 		uint64_t image;
 		bool used;
 	} *whose;
+	struct memory_span spans[SPANNED_ARGUMENTS];
 };
 
 struct shift_finder *shift_finder_new(const struct kernel_code *code, size_t groups, const uint64_t grid[3])
@@ -100,6 +101,17 @@ static uint32_t find_lane(const struct lane_addresses *a, uint32_t lane)
 	return i;
 }
 
+static void span_add(struct shift_finder *f, uint64_t low, uint64_t high)
+{
+	uint64_t argument = argument_of_address(low);
+	if (argument >= SPANNED_ARGUMENTS || high <= low)
+		return;
+	struct memory_span *s = &f->spans[argument];
+	uint64_t end = s->bytes && s->low + s->bytes > high ? s->low + s->bytes : high;
+	s->low = s->bytes && s->low < low ? s->low : low;
+	s->bytes = end - s->low;
+}
+
 void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, uint32_t warp, const struct lane_addresses *a)
 {
 	struct whose *w = &f->whose[instruction];
@@ -108,6 +120,8 @@ void shift_finder_add(struct shift_finder *f, uint32_t instruction, size_t n, ui
 	w->low = w->used && w->low < address ? w->low : address;
 	w->high = w->used && w->high > end ? w->high : end;
 	w->used = true;
+	span_add(f, address, end);
+	span_add(f, a->addresses[a->count - 1], a->addresses[a->count - 1] + a->bytes);
 	for (uint32_t i = 0; i < w->count; i++) {
 		uint32_t at = w->witnesses[i].warp == warp ? find_lane(a, w->witnesses[i].lane) : a->count;
 		if (at < a->count)
@@ -142,13 +156,19 @@ void shift_finder_widen(struct shift_finder *f, uint32_t instruction, uint64_t l
 	struct whose *w = &f->whose[instruction];
 	w->low = w->used && low < w->low ? low : w->low;
 	w->high = w->used && high > w->high ? high : w->high;
+	span_add(f, low, high);
 }
 
-void shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint64_t *low, uint64_t *bytes)
+struct memory_span shift_finder_range(const struct shift_finder *f, uint32_t instruction, uint64_t address)
 {
 	const struct whose *w = &f->whose[instruction];
-	*low = w->low;
-	*bytes = w->used ? w->high - w->low : 0;
+	const struct address_shift range = {.low = w->low, .bytes = w->used ? w->high - w->low : 0, .spans = f->spans};
+	return shift_span(&range, address);
+}
+
+void shift_finder_spans(const struct shift_finder *f, struct memory_span out[SPANNED_ARGUMENTS])
+{
+	memcpy(out, f->spans, sizeof f->spans);
 }
 
 /* Whether two instructions touched about the same. */

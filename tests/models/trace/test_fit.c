@@ -143,10 +143,39 @@ static void loads_of_one_list_share_a_range(void)
 	}
 	shift_finder_finish(f, &(struct launch_trace){0}, &id, shifts);
 	for (uint32_t i = 0; i < 3; i++) {
-		uint64_t low, bytes;
-		shift_finder_range(f, i, &low, &bytes);
-		CU_ASSERT_EQUAL(low, BUFFER + expected[i][0]);
-		CU_ASSERT_EQUAL(bytes, expected[i][1]);
+		struct memory_span range = shift_finder_range(f, i, BUFFER);
+		CU_ASSERT_EQUAL(range.low, BUFFER + expected[i][0]);
+		CU_ASSERT_EQUAL(range.bytes, expected[i][1]);
+	}
+	shift_finder_free(f);
+}
+
+/* A pointer into one of two buffers: addresses of each stay in what was touched of it, 4 KB and 1 KB, for all groups. */
+static void one_instruction_may_ask_for_two_buffers(void)
+{
+	enum { FIRST = 1, SECOND, LEAST = 4096, LESS = 1024 };
+	static const uint64_t first = (uint64_t)FIRST << ARGUMENT_BITS, second = (uint64_t)SECOND << ARGUMENT_BITS, grid[3] = {1000, 1, 1};
+	static const uint64_t id = 0, touched[4] = {first, second + LESS - 4, first + LEAST - 4, second};
+	static const uint32_t lanes[1] = {0};
+	struct code_instruction load = {.class = CODE_load, .space = SPACE_global};
+	const struct kernel_code code = {.code = &load, .code_count = 1};
+	struct shift_finder *f = shift_finder_new(&code, 1, grid);
+	struct address_shift shift;
+	struct memory_span spans[SPANNED_ARGUMENTS];
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	for (int i = 0; i < 4; i++)
+		shift_finder_add(f, 0, 0, 0, &(struct lane_addresses){lanes, &touched[i], 1, 4});
+	shift_finder_finish(f, &(struct launch_trace){0}, &id, &shift);
+	shift_finder_spans(f, spans);
+	shift.spans = spans;
+	CU_ASSERT_EQUAL(shift_finder_range(f, 0, second + 64).low, second);
+	CU_ASSERT_EQUAL(shift_finder_range(f, 0, second + 64).bytes, LESS);
+	CU_ASSERT_EQUAL(shift_finder_range(f, 0, first).bytes, LEAST);
+	const struct launch_warps launch = {.code = &code, .groups = 1000, .grid = {1000, 1, 1}, .shifts = &shift};
+	for (int64_t g = 1; g < 1000; g++) {
+		const int64_t moved[3] = {g, 0, 0};
+		CU_ASSERT_TRUE(launch_address(&launch, 0, first + 128, (uint64_t)g, moved, 128) - first < LEAST);
+		CU_ASSERT_TRUE(launch_address(&launch, 0, second + 128, (uint64_t)g, moved, 128) - second < LESS);
 	}
 	shift_finder_free(f);
 }
@@ -174,6 +203,7 @@ void add_fit_tests(void)
 	TEST(groups_at_a_border_have_fewer_lanes);
 	TEST(lanes_may_be_off_by_chance);
 	TEST(loads_of_one_list_share_a_range);
+	TEST(one_instruction_may_ask_for_two_buffers);
 	TEST(moves_end_where_the_buffer_does);
 #undef TEST
 }
