@@ -122,6 +122,14 @@ static bool is_address(const struct ptx_function *f, uint32_t parameter)
 	return false;
 }
 
+static bool has_loops(const struct lifted *l, uint32_t function)
+{
+	for (uint32_t i = 0; i < l->loop_count; i++)
+		if (l->loops[i].function == function)
+			return true;
+	return false;
+}
+
 static void write_facts(const struct lifted *l, struct gs_pack *result)
 {
 	struct gs_buf safety = {0}, arguments = {0};
@@ -129,7 +137,8 @@ static void write_facts(const struct lifted *l, struct gs_pack *result)
 		const struct lift_kernel *k = &l->kernels[i];
 		if (!is_lifted(k))
 			continue;
-		gs_buf_printf(&safety, "%s addresses%s%s\n", k->name, k->prints ? " prints" : "", k->waits ? " waits" : "");
+		gs_buf_printf(&safety, "%s addresses%s%s%s\n", k->name, k->prints ? " prints" : "", k->waits ? " waits" : "",
+		              has_loops(l, k->function) ? " parts" : "");
 		gs_buf_puts(&arguments, k->name);
 		for (uint32_t p = 0; p < k->parameter_count; p++)
 			gs_buf_puts(&arguments, is_address(&l->module->functions[k->function], p) ? " global" : " value");

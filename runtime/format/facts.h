@@ -16,6 +16,7 @@
 	X(WAITS, 64, "waits") \
 	X(EXPLODES, 128, "explodes") \
 	X(NESTS, 256, "nests") /* no hazard: three loops or more in each other are traced in windows */ \
+	X(PARTS, 4096, "parts") /* no hazard: it has loops, which are traced longer where lanes part */ \
 	X(STRAIGHT, 512, "straight") /* no hazard: it has no loops */ \
 	X(GROUPED, 1024, "grouped") /* results may depend on how work-items are grouped */ \
 	X(NUMBERED, 2048, "numbered") /* it knows groups by number, or may: another number of groups may need other memory */

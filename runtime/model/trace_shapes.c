@@ -206,7 +206,7 @@ static uint32_t room_of(const struct artifact_kernel *k)
 {
 	if (k->trace_room)
 		return k->trace_room;
-	return k->hazards & HAZARD_NESTS ? ROOM_OF_NESTS : k->hazards & HAZARD_STRAIGHT ? ROOM_OF_STRAIGHT : ROOM;
+	return k->hazards & HAZARD_NESTS || (k->hazards & HAZARD_PARTS && !k->dear_traces) ? ROOM_OF_NESTS : k->hazards & HAZARD_STRAIGHT ? ROOM_OF_STRAIGHT : ROOM;
 }
 
 /* Work-items that are chosen have room for a part of that; and after so many launches nothing is expected of choosing any more. */

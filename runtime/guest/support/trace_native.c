@@ -32,7 +32,9 @@ struct window {
 	uint64_t outer_skip;
 	uint64_t before;      /* bytes that the work-item had written when it began */
 	uint32_t size, mode, outer; /* of further windows; what `on`, `closed` and `skip` were at its entry */
+	uint32_t lanes;           /* that entered the loop together; 0: not known */
 	bool needs_last, spilled; /* see body_event; there was no room for the gap */
+	bool parted;              /* these are not together any more */
 	uint8_t *mark;        /* needs_last, between windows: where the iteration begins, after the gap */
 };
 
@@ -91,6 +93,14 @@ static uint64_t window_room(uint32_t each)
 	enum { LEAST = 16 };
 	const uint64_t chunks = each > LEAST * TRACE_SHARE_ONE ? each : LEAST * TRACE_SHARE_ONE;
 	return each ? chunks * CHUNK_ROOM / TRACE_SHARE_ONE / 4 * 3 : 0;
+}
+
+/* A group has taken little of what it may: windows leave it a quarter, and that is not used up. */
+static bool has_spare_chunks(const struct native_trace *t)
+{
+	enum { SPARE = 4 };
+	return running.buffer == t->buffer && running.group == t->group && running.share == t->buffer[TRACE_SHARE_WORD] &&
+	       SPARE * running.taken < t->group_chunks;
 }
 
 static uint64_t bytes_written(const struct native_trace *t)
@@ -270,6 +280,8 @@ static bool window_is_full(const struct native_trace *t, const struct window *w)
 	const uint64_t kept = w->trip - w->first;
 	if (!t->room || t->on != ON || !kept || kept & (kept - 1))
 		return false;
+	if (w->parted && has_spare_chunks(t))
+		return false;
 	uint64_t left = room_left(t, w->before);
 	return 2 * (bytes_written(t) - w->before) > (kept < UNROLLED ? left : left / 2);
 }
@@ -319,8 +331,20 @@ void trace_follow(uint32_t loop, unsigned wishes, struct native_trace *t)
 	if (t == &untraced)
 		return;
 	t->passes |= !!(wishes & WINDOWS_PASS);
+	t->windows[loop].parted |= !!(wishes & LANES_PARTED);
 	if (wishes & WINDOW_ENDS && t->on && t->closed != loop)
 		t->windows[loop].edge = t->windows[loop].trip;
+}
+
+void trace_entered(uint32_t loop, uint32_t lanes, struct native_trace *t)
+{
+	if (t != &untraced && t->on)
+		t->windows[loop].lanes = lanes;
+}
+
+uint32_t trace_entering(uint32_t loop, const struct native_trace *t)
+{
+	return t == &untraced ? 0 : t->windows[loop].lanes;
 }
 
 /* A loop begins. In an iteration that may be forgotten again, what it contains has to be short. Later windows are never longer, because
@@ -344,6 +368,21 @@ NATIVE(void, loop, uint32_t loop, uint32_t size, uint32_t needs_last, struct nat
 }
 
 /*
+ * Lanes that are not together any more do other things than those of the first iterations: fewer of them, in other places. Rounds that stand for what
+ * they do would be of warps with most lanes. So such a window goes on, as long as there is room.
+ */
+static bool goes_on(struct window *w)
+{
+	enum { LONGER = 16 };
+	uint64_t kept = w->edge - w->first;
+	if (!w->parted || w->mode != ON || kept >= LONGER * 2 * (uint64_t)w->size)
+		return false;
+	w->edge += kept;
+	w->next = w->edge * TRACE_WINDOWS_APART;
+	return true;
+}
+
+/*
  * An iteration begins, and something may have to be recorded. Between windows nothing is, up to the next window. If the loop needs its
  * last iteration, blocks are recorded even so, and forgotten when another iteration begins.
  */
@@ -355,7 +394,7 @@ NATIVE(void, body_on, uint32_t loop, uint32_t body, struct native_trace *t)
 			rewind_to_mark(t, w);
 		else if (w->needs_last || !pass_window(t, w))
 			open_window(t, w, body);
-	} else if (t->on && (w->trip == w->edge || window_is_full(t, w))) {
+	} else if (t->on && ((w->trip == w->edge && !goes_on(w)) || window_is_full(t, w))) {
 		w->edge = w->trip;
 		close_window(t, w, loop, body);
 	}

@@ -36,9 +36,12 @@ NATIVE_DECLARED(void *, a_p, int first, int second, uint32_t base, uint64_t byte
  * Lanes of a warp end their windows together, and leave out further ones together, however much each of them writes: a path of the warp has one window
  * for all of them. What one lane wants of the loop's iteration that begins; and what all are told.
  */
-enum window_wish { WINDOW_ENDS = 1, WINDOWS_PASS = 2 };
+enum window_wish { WINDOW_ENDS = 1, WINDOWS_PASS = 2, LANES_PARTED = 4 };
 unsigned trace_wishes(uint32_t loop, const struct native_trace *t);
 void trace_follow(uint32_t loop, unsigned wishes, struct native_trace *t);
+/* The lanes that enter a loop together. Where some have left it, or go on by themselves, its windows become longer. */
+void trace_entered(uint32_t loop, uint32_t lanes, struct native_trace *t);
+uint32_t trace_entering(uint32_t loop, const struct native_trace *t);
 
 /* The same for events that another device has written: an access without a base, a gap, and the end of a trace for which there was no room. */
 void trace_access(struct native_trace *t, uint32_t site, int class, uint64_t address, uint64_t copied);

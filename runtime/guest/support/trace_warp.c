@@ -11,9 +11,16 @@
 
 enum { LANES = 32 };
 
+/* The loop whose iteration a warp is in, and its lanes that are; 0: none. */
+struct warp_loop {
+	uint32_t loop, lanes;
+};
+
 /* A group that is traced. */
 struct traced_threads {
-	uint32_t threads;
+	uint32_t threads, rows;
+	struct warp_loop *loops; /* by warp */
+	uint32_t *masks;         /* by warp and row: the lanes that came there last */
 	const struct lifted_image *images;
 	uint64_t image_count;
 	struct native_trace *lanes[]; /* by linear thread id */
@@ -36,10 +43,14 @@ static struct native_trace *begin_thread(const struct traced_launch *l, uint64_t
 NATIVE(struct traced_threads *, warps_begin, const struct traced_launch *l)
 {
 	uint64_t threads = l->ntid[0] * l->ntid[1] * l->ntid[2];
+	uint64_t warps = (threads + LANES - 1) / LANES;
 	struct traced_threads *t = l->buffer && l->chunks ? malloc(sizeof *t + threads * sizeof *t->lanes) : NULL;
 	if (!t)
 		return NULL;
 	t->threads = (uint32_t)threads;
+	t->rows = (uint32_t)l->rows;
+	t->loops = calloc(warps, sizeof *t->loops);
+	t->masks = t->loops ? calloc(warps * l->rows + 1, sizeof *t->masks) : NULL;
 	t->images = (const struct lifted_image *)l->images;
 	t->image_count = l->image_count;
 	for (uint64_t i = 0; i < threads; i++) {
@@ -56,6 +67,8 @@ NATIVE(void, warps_end, struct traced_threads *t)
 {
 	for (uint32_t i = 0; i < t->threads; i++)
 		native_end(t->lanes[i]);
+	free(t->loops);
+	free(t->masks);
 	free(t);
 }
 
@@ -67,29 +80,51 @@ NATIVE(void, warps_end, struct traced_threads *t)
 			__VA_ARGS__; \
 		}
 
+static void part_lanes(const struct traced_threads *t, uint32_t warp)
+{
+	uint32_t loop = t->loops[warp].loop, mask = t->loops[warp].lanes;
+	FOR_LANES(trace_follow(loop, LANES_PARTED, lane))
+}
+
+/* Other lanes take an arm of a loop than took it before: by data. Where always the same ones do, as those at a border, the loop goes on as it begins. */
+static bool arms_change(const struct traced_threads *t, uint32_t warp, uint32_t row, uint32_t mask)
+{
+	if (!t->masks || row >= t->rows || !t->loops[warp].lanes)
+		return false;
+	uint32_t *last = &t->masks[(size_t)warp * t->rows + row], before = *last;
+	*last = mask;
+	return before && before != mask && mask != t->loops[warp].lanes;
+}
+
 NATIVE(void, warp_block, struct traced_threads *t, uint32_t warp, uint32_t row, uint32_t mask)
 {
+	if (arms_change(t, warp, row, mask))
+		part_lanes(t, warp);
 	FOR_LANES(native_b(row, lane))
 }
 
 NATIVE(void, warp_loop, struct traced_threads *t, uint32_t warp, uint32_t loop, uint32_t size, uint32_t needs_last, uint32_t mask)
 {
-	FOR_LANES(native_loop(loop, size, needs_last, lane))
+	FOR_LANES(native_loop(loop, size, needs_last, lane); trace_entered(loop, mask, lane))
 }
 
 NATIVE(void, warp_body, struct traced_threads *t, uint32_t warp, uint32_t loop, uint32_t row, uint32_t mask)
 {
 	unsigned wishes = 0;
-	FOR_LANES(wishes |= trace_wishes(loop, lane))
+	FOR_LANES(wishes |= trace_wishes(loop, lane) | (trace_entering(loop, lane) != mask ? LANES_PARTED : 0))
 	if (wishes) {
 		FOR_LANES(trace_follow(loop, wishes, lane))
 	}
 	FOR_LANES(native_body(loop, row, lane))
+	if (t->masks)
+		t->loops[warp] = (struct warp_loop){loop, mask};
 }
 
 NATIVE(void, warp_loop_end, struct traced_threads *t, uint32_t warp, uint32_t loop, uint32_t row, uint32_t mask)
 {
 	FOR_LANES(native_loop_end(loop, row, lane))
+	if (t->masks)
+		t->loops[warp].lanes = 0;
 }
 
 NATIVE(void, warp_access, struct traced_threads *t, uint32_t warp, uint32_t site, uint32_t class, uint64_t bytes, uint32_t mask,

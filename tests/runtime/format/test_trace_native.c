@@ -314,6 +314,43 @@ static void lanes_of_a_warp_have_the_same_windows(void)
 	CU_ASSERT_EQUAL(gaps[1][0][1], 256 - 8);
 }
 
+enum lanes_do { GO_TOGETHER, PART, TAKE_ARMS_IN_TURN };
+
+/* The gaps of lane 0 in a loop of 200 iterations with windows of 64. PART: lane 1 leaves after 20. Else one of the two lanes takes an arm, always lane 0 or
+ * each in turn. */
+static size_t gaps_where_lanes(enum lanes_do what, uint64_t gaps[][2], size_t most)
+{
+	enum { ROOM = 64, ITERATIONS = 200, FEW = 20 };
+	static uint64_t large[TRACE_HEADER_WORDS + ROOM * CHUNK_WORDS];
+	memset(large, 0, sizeof large);
+	large[TRACE_SHARE_WORD] = UINT64_C(5) << 32 | 16 * TRACE_SHARE_ONE;
+	const uint64_t launch[] = {(uint64_t)(uintptr_t)large, ROOM, 1, 1, 0, 0, 0, 0, 2, 1, 1, 4, 1, 1, 0, BLOCKS, SITES, LOOPS, 0, 0, 0, 0};
+	struct traced_threads *t = warps_begin(launch);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+	warp_loop(t, 0, 1, 64, 0, 3);
+	for (uint32_t i = 0; i < ITERATIONS; i++) {
+		uint32_t mask = what == PART && i >= FEW ? 1 : 3;
+		if (what == PART && i == FEW)
+			warp_loop_end(t, 0, 1, 2, 2);
+		warp_body(t, 0, 1, 2, mask);
+		warp_block(t, 0, 3, what == TAKE_ARMS_IN_TURN ? 1 + i % 2 : 1);
+	}
+	warp_loop_end(t, 0, 1, 2, what == PART ? 1 : 3);
+	warps_end(t);
+	return gaps_of_lane(large, ROOM, 0, gaps, most);
+}
+
+/* What lanes do that are not together any more, others do not stand for. */
+static void windows_go_on_where_lanes_part(void)
+{
+	uint64_t gaps[4][2];
+	CU_ASSERT_EQUAL_FATAL(gaps_where_lanes(GO_TOGETHER, gaps, 4), 1);
+	CU_ASSERT_EQUAL(gaps[0][0], 64);
+	CU_ASSERT_EQUAL(gaps[0][1], 200 - 64);
+	CU_ASSERT_EQUAL(gaps_where_lanes(PART, gaps, 4), 0);
+	CU_ASSERT_EQUAL(gaps_where_lanes(TAKE_ARMS_IN_TURN, gaps, 4), 0);
+}
+
 /*
  * Rows of 256 bytes, and slices of 4 rows: the texel of 8 bytes at 2 * 1024 + 256 + 24 is (3, 1, 2), number (2 * 3 + 1) * 10 + 3 where a slice is 10 x 3.
  * A texture that is no argument is memory, whose texels have 2 to the power of 3 bytes.
@@ -348,4 +385,5 @@ void add_trace_native_tests(void)
 	CU_add_test(s, "windows end where room does", windows_end_where_room_does);
 	CU_add_test(s, "texels have numbers in their image", texels_have_numbers_in_their_image);
 	CU_add_test(s, "lanes of a warp have the same windows", lanes_of_a_warp_have_the_same_windows);
+	CU_add_test(s, "windows go on where lanes part", windows_go_on_where_lanes_part);
 }
