@@ -206,6 +206,7 @@ static void add_instruction(struct assembled_emitter *e, const struct assembled_
 		in.elements = from->elements;
 		in.address = from->address;
 		in.site = from->site;
+		in.flags |= o.class == CODE_fence && code_fences_gpu(c, from) ? CODE_OF_GPU : 0;
 	}
 	if (b->times && assembled_is_uniform(e->k, i)) {
 		const struct code_instruction *from = &c->code[origin];

@@ -45,6 +45,12 @@ enum { MOST_LOOP_DEPTH = 1 << 12 }; /* compilers take a few hundred at most */
 static const char *const class_names[] = {CODE_CLASSES(NAME)};
 #undef NAME
 
+bool code_fences_gpu(const struct kernel_code *code, const struct code_instruction *fence)
+{
+	const char *level = code->strings ? strrchr(code->strings + fence->opcode, '.') : NULL; /* traces and task lists have none */
+	return level ? strcmp(level, ".cta") != 0 && strcmp(level, ".cluster") != 0 : fence->flags & CODE_OF_GPU;
+}
+
 const char *code_class_name(enum code_class class)
 {
 	return (unsigned)class < CODE_CLASS_COUNT ? class_names[class] : "unknown";

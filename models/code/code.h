@@ -42,6 +42,7 @@ enum code_flags {
 	CODE_EXPANDED = 16,    /* not in the PTX: stands for a part of a library function */
 	CODE_REM = 32,         /* remainder, among the divisions */
 	CODE_UNIFORM = 64,     /* a branch whose condition is the same in all lanes of a warp */
+	CODE_OF_GPU = 128,     /* an assembler's fence: not of the own group alone */
 	CODE_ORDERED = 128,    /* one that compares an id with what all lanes have: lanes do it in the order of ids */
 };
 
@@ -238,6 +239,8 @@ void code_write(const struct kernel_code *code, struct gs_buf *out);
 int code_read(const void *data, size_t length, struct kernel_code **out, struct gs_error *err);
 void code_free(struct kernel_code *code);
 
+/* A fence after which not only the own group sees what its warp has stored. */
+bool code_fences_gpu(const struct kernel_code *code, const struct code_instruction *fence);
 const char *code_class_name(enum code_class class);
 /* Whether its executions are among the accesses of a path (warps.h). */
 bool code_accesses_memory(const struct code_instruction *instruction);

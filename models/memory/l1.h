@@ -30,6 +30,8 @@ bool l1_touch(struct l1_cache *c, uint64_t line, uint32_t sectors);
 bool l1_has(const struct l1_cache *c, uint64_t line, uint32_t sectors);
 /* A store. False: nothing to send, since local memory is written back later. */
 bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool local);
+/* Nothing that is there is found any more, but what waits to be written back. */
+void l1_forget(struct l1_cache *c);
 /* The sectors of an entry have come. */
 typedef void l1_waiter_fn(void *ctx, uint32_t who);
 void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *on_waiter, void *ctx);

@@ -254,6 +254,8 @@ static __attribute__((noinline)) void leave_block(struct ov_sm *sm, struct ov_wa
 		ov_schedule(sm, sm->now + sm->m->gpu->branch_wait_cycles, OV_BRANCHED, slot, 0);
 	else if (op->stops == OV_AT_TABLE)
 		ov_schedule(sm, find_way(sm), OV_BRANCHED, slot, 0);
+	else if (op->stops == OV_AT_GPU_FENCE)
+		ov_schedule(sm, sm->now + 1, OV_FENCED, slot, 0);
 	if (op->flags & CODE_EXIT)
 		ov_flush_buffer(sm, slot, next);
 	else if (w->pc != next && sm->m->gpu->flush_at_branch)

@@ -50,10 +50,10 @@ static uint32_t memory_result(const struct ov_machine *m, const struct code_inst
 	return subtract(to_cycles(distance), constant ? bare : front);
 }
 
-static enum ov_wait what_stops(const struct gpu *gpu, const struct code_instruction *i)
+static enum ov_wait what_stops(const struct gpu *gpu, const struct kernel_code *code, const struct code_instruction *i)
 {
 	return i->class == CODE_barrier ? OV_AT_BARRIER
-	     : i->class == CODE_fence ? OV_AT_FENCE
+	     : i->class == CODE_fence ? gpu->fence_latency > 0 && code_fences_gpu(code, i) ? OV_AT_GPU_FENCE : OV_AT_FENCE
 	     : goes_by_table(gpu, i) ? OV_AT_TABLE
 	     : branch_wait(gpu, i) > 1 ? OV_AT_BRANCH
 	     : i->class == CODE_atomic && gpu->atomics_stop_warp ? OV_AT_ATOMIC
@@ -96,11 +96,11 @@ static struct ov_op make_op(const struct ov_machine *m, const struct code_instru
 	                   .reads = i->reads,
 	                   .waits = i->waits,
 	                   .latency_rule = (uint8_t)memory_rule(i),
-	                   .stops = (uint8_t)what_stops(m->gpu, i),
+	                   .stops = (uint8_t)what_stops(m->gpu, m->launch->code, i),
 	                   .accesses = code_has_accesses(i->class),
 	                   .returns = i->class == CODE_atomic && has_result(m->launch->code, i),
 	                   .constant = i->class == CODE_uniform && m->gpu->const_uniform_bytes >= m->gpu->const_access_bytes,
-	                   .leaves = i->flags & CODE_EXIT || what_stops(m->gpu, i),
+	                   .leaves = i->flags & CODE_EXIT || what_stops(m->gpu, m->launch->code, i),
 	                   .latency = to_cycles(cost.latency),
 	                   .initiation = to_cycles(cost.initiation * OV_FRACTION)};
 	if (op.latency_rule == OV_NOT_MEMORY)

@@ -139,6 +139,15 @@ static void send_store(struct ov_sm *sm, const struct ov_part *p)
 		a->last = max_u64(a->last, left);
 	else
 		a->waits++;
+	if (gpu_of(sm)->fence_latency > 0)
+		sm->warps[a->slot].acknowledged = max_u64(left, sm->now + 1) + (uint64_t)gpu_of(sm)->l2_latency;
+}
+
+/* After a fence nothing is found in L1 that was there before. */
+static inline void ov_memory_forgets(struct ov_sm *sm)
+{
+	if (sm->memory)
+		l1_forget(sm->memory->l1);
 }
 
 static bool is_cached(const struct ov_sm *sm, const struct ov_part *p)

@@ -200,6 +200,20 @@ static void queue_load_result(struct ov_sm *sm, uint32_t n)
 	sm->results_tail = n;
 }
 
+/* What the warp did before is done first; then the fence goes to L2 and back. L1 forgets what it has. */
+static void pass_gpu_fence(struct ov_sm *sm, uint32_t slot)
+{
+	enum { LOOK_AGAIN = 8 };
+	const struct ov_warp *w = &sm->warps[slot];
+	if (w->in_flight) {
+		ov_schedule(sm, sm->now + LOOK_AGAIN, OV_FENCED, slot, 0);
+		return;
+	}
+	uint64_t from = w->acknowledged > sm->now ? w->acknowledged : sm->now;
+	ov_schedule(sm, from + sm->m->gpu->fence_latency, OV_BRANCHED, slot, 0);
+	ov_memory_forgets(sm);
+}
+
 static void process(struct ov_sm *sm, const struct ov_event *e)
 {
 	switch ((enum ov_event_kind)e->kind) {
@@ -214,6 +228,9 @@ static void process(struct ov_sm *sm, const struct ov_event *e)
 	case OV_BRANCHED:
 		sm->warps[e->slot].wait = OV_RUNS;
 		ov_update_warp(sm, e->slot);
+		break;
+	case OV_FENCED:
+		pass_gpu_fence(sm, e->slot);
 		break;
 	case OV_STALL_ENDS:
 		end_stall(sm, e->slot, e->op);

@@ -7,7 +7,7 @@
 enum ov_memory_rule { OV_NOT_MEMORY, OV_LOAD, OV_SHARED, OV_STORE, OV_FENCE };
 enum ov_register { OV_WRITTEN, OV_PENDING, OV_LOADING }; /* loading: pending, by the load/store unit */
 enum ov_copies { OV_NO_COPY, OV_COPY, OV_COMMIT }; /* asynchronous copies (models/sm/copies.h) */
-enum ov_wait { OV_RUNS, OV_AT_BARRIER, OV_AT_ATOMIC, OV_AT_FENCE, OV_AT_BRANCH, OV_AT_TABLE, OV_AT_CONSTANT };
+enum ov_wait { OV_RUNS, OV_AT_BARRIER, OV_AT_ATOMIC, OV_AT_FENCE, OV_AT_GPU_FENCE, OV_AT_BRANCH, OV_AT_TABLE, OV_AT_CONSTANT };
 
 struct ov_op {
 	_Alignas(64) uint32_t first_operand; /* a line of the host's cache */

@@ -29,6 +29,7 @@ struct ov_warp {
 	const struct path_requests *requests; /* NULL: not known */
 	const struct warp_path *path;
 	uint16_t copies[CODE_MOST_COPIES]; /* asynchronous copies under way, by group */
+	uint64_t acknowledged; /* when its last store was, or will be, as far as fences want to know */
 	uint64_t turn; /* among those that wait for a place for their constants; 0: it does not */
 	uint32_t next_gap; /* of the path: the first that ends at its place or after it; block_end is there */
 };

@@ -641,6 +641,27 @@ static void test_fence(void)
 	CU_ASSERT_EQUAL(s.issues[3].cycle - s.issues[0].cycle, 39);
 }
 
+/* Cycles from a fence to the instruction behind it. */
+static uint64_t wait_at_fence(uint32_t latency, uint8_t flags)
+{
+	static struct scene s;
+	scene_start(&s, "gtx480", NULL);
+	s.gpu.fence_latency = latency;
+	build_memory(&s.code, CODE_fence, SPACE_none, "")->flags = flags;
+	build(&s.code, CODE_move, "4 <-");
+	scene_run(&s);
+	return s.issues[1].cycle - s.issues[0].cycle;
+}
+
+/* A fence of the GPU takes its time, from when all before it is done. One of the own group does not. */
+static void test_fence_of_gpu(void)
+{
+	uint64_t least = wait_at_fence(0, CODE_OF_GPU), some = wait_at_fence(100, CODE_OF_GPU);
+	CU_ASSERT_EQUAL(wait_at_fence(300, CODE_OF_GPU) - some, 200);
+	CU_ASSERT_TRUE(some >= 100 && some <= least + 100 + 16);
+	CU_ASSERT_EQUAL(wait_at_fence(300, 0), least);
+}
+
 /* Four warps of scheduler 0 alone, with arithmetic that takes 2 cycles of a unit: four units, or one of four. */
 static void test_sub_cores(void)
 {
@@ -711,6 +732,7 @@ void add_occupancy_vector_tests(void)
 	CU_add_test(s, "a warp ends when its stores are acknowledged", test_stores_end_a_warp);
 	CU_add_test(s, "an atomic stops its warp", test_atomics_stop_a_warp);
 	CU_add_test(s, "a fence waits for loads", test_fence);
+	CU_add_test(s, "a fence of the GPU takes its time", test_fence_of_gpu);
 	CU_add_test(s, "a scheduler's own units are all it has", test_sub_cores);
 	CU_add_test(s, "cycles by kind", test_cycles_by_kind);
 }
