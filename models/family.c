@@ -37,6 +37,7 @@ static uint64_t family_kind(const struct launch_profile *launch, struct trace_gl
 	                    launch->parameters_before, glance.reach};
 	uint64_t hash = images_kind(launch, hash_bytes(words, sizeof words, 0));
 	hash = hash_bytes(launch->memory_before.cold, sizeof launch->memory_before.cold, hash);
+	hash = hash_bytes(launch->memory_before.alone, sizeof launch->memory_before.alone, hash);
 	hash = hash_bytes(&launch->memory_before.dirty, sizeof launch->memory_before.dirty, hash);
 	hash = hash_bytes(&launch->memory_before.others_dirty, sizeof launch->memory_before.others_dirty, hash);
 	return launch->accesses && !traced && !known ? hash_bytes(launch->accesses, launch->code->code_count * sizeof *launch->accesses, hash) : hash;

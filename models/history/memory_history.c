@@ -4,7 +4,10 @@
 #include "models/gpu/kept.h"
 #include "models/util/minmax.h"
 
+#include <math.h>
 #include <string.h>
+
+enum { STORED_ALONE = 2 }; /* one of so many lines that were stored to has no copy elsewhere */
 
 /* Where SMs of all partitions ask for each line, so that it is in each of them. */
 static uint64_t surely(const struct gpu *gpu)
@@ -24,6 +27,7 @@ static struct recent_memory cut(struct recent_memory r, uint64_t bytes)
 	double share = r.bytes ? (double)bytes / (double)r.bytes : 0;
 	r.bytes = bytes;
 	r.dirty = (uint64_t)((double)r.dirty * share);
+	r.alone = (uint64_t)((double)r.alone * share);
 	return r;
 }
 
@@ -38,6 +42,7 @@ static struct recent_memory between(struct recent_memory r, uint64_t begin, uint
 	part.length = to - from;
 	part.bytes = (uint64_t)((double)r.bytes * share);
 	part.dirty = (uint64_t)((double)r.dirty * share);
+	part.alone = (uint64_t)((double)r.alone * share);
 	return part;
 }
 
@@ -72,6 +77,7 @@ static struct recent_memory take_away(struct memory_history *h, uint64_t buffer,
 		struct recent_memory below = between(r, 0, begin), above = between(r, begin + bytes, UINT64_MAX);
 		taken.bytes += r.bytes - below.bytes - above.bytes;
 		taken.dirty += r.dirty - below.dirty - above.dirty;
+		taken.alone += r.alone - below.alone - above.alone;
 		keep(h, &below);
 		keep(h, &above);
 	}
@@ -90,6 +96,7 @@ static void put_first(struct memory_history *h, struct recent_memory r, double a
 	h->count -= h->count == MEMORY_HISTORY_BUFFERS; /* the oldest goes */
 	memmove(h->recent + 1, h->recent, h->count * sizeof *h->recent);
 	r.dirty = min_u64(max_u64(dirty, stored), r.bytes);
+	r.alone = min_u64(max_u64(r.alone, stored / STORED_ALONE) + (uint64_t)((double)before.alone * (1 - asked) * stays), r.bytes);
 	h->recent[0] = r;
 	h->count++;
 }
@@ -122,7 +129,7 @@ static uint64_t held(const struct memory_history *h, const struct gpu *gpu, cons
 
 static void take_copies(struct memory_history *h, const struct gpu *gpu, const struct memory_use *use)
 {
-	struct recent_memory copied = {use->buffer, 0, use->copied, use->copied, 0}, written = {use->buffer, 0, use->written, use->written, 0};
+	struct recent_memory copied = {use->buffer, 0, use->copied, use->copied, 0, use->copied}, written = {use->buffer, 0, use->written, use->written, 0, 0};
 	if (use->largest <= gpu->l2_copies && use->copied)
 		put_first(h, copied, 1, 0, 1);
 	else
@@ -153,7 +160,7 @@ static void use_memory(struct memory_history *h, const struct gpu *gpu, const st
 	for (int last = 0; last < 2; last++)
 		for (size_t i = 0; i < count; i++) {
 			double own = last ? 1 : share;
-			struct recent_memory r = {uses[i].buffer, uses[i].begin, uses[i].length, (uint64_t)((double)uses[i].bytes * own), 0};
+			struct recent_memory r = {uses[i].buffer, uses[i].begin, uses[i].length, (uint64_t)((double)uses[i].bytes * own), 0, 0};
 			if (uses[i].buffer && uses[i].last == last)
 				put_first(h, r, (double)uses[i].bytes / (double)uses[i].length, (uint64_t)((double)uses[i].stored * own), stays);
 		}
@@ -202,18 +209,37 @@ static void follow_itself(const struct gpu *gpu, const struct memory_use *uses, 
 		replace(&own, gpu, uses, count, out);
 }
 
+/* Of what the launch uses, what is in one partition alone. */
+static double alone_bytes(const struct memory_history *h, const struct memory_use *use)
+{
+	double bytes = 0;
+	for (uint32_t i = 0; i < h->count; i++)
+		if (h->recent[i].buffer == use->buffer)
+			bytes += (double)between(h->recent[i], use->begin, use->begin + use->length).alone;
+	return use->length ? bytes * (double)use->bytes / (double)use->length : bytes;
+}
+
+static uint8_t alone_quarters(double alone, uint64_t there)
+{
+	return (uint8_t)(there ? fmin(alone / (double)there, 1) * ALL_ALONE + 0.5 : 0);
+}
+
 /* Of all parts of each argument together. */
 static void find_cold(const struct memory_history *h, const struct gpu *gpu, const struct memory_use *uses, size_t count, struct memory_before *out)
 {
 	uint64_t there[MEMORY_ARGUMENTS] = {0}, asked[MEMORY_ARGUMENTS] = {0};
+	double alone[MEMORY_ARGUMENTS] = {0};
 	for (size_t i = 0; i < count; i++)
 		if (uses[i].buffer && uses[i].argument < MEMORY_ARGUMENTS) {
 			out->known = true;
 			there[uses[i].argument] += min_u64(held(h, gpu, &uses[i]), uses[i].bytes);
 			asked[uses[i].argument] += uses[i].bytes;
+			alone[uses[i].argument] += alone_bytes(h, &uses[i]);
 		}
-	for (size_t a = 0; a < MEMORY_ARGUMENTS; a++)
+	for (size_t a = 0; a < MEMORY_ARGUMENTS; a++) {
 		out->cold[a] = asked[a] ? cold_quarters(there[a], asked[a]) : gpu->l2_warm ? 0 : ALL_COLD;
+		out->alone[a] = gpu->l2_partitions > 1 ? alone_quarters(alone[a], there[a]) : 0;
+	}
 }
 
 void memory_history_launch(struct memory_history *h, const struct gpu *gpu, const struct memory_use *uses, size_t count,

@@ -9,6 +9,8 @@
  * Lines that launches have stored to are dirty, and go to DRAM when they leave L2, which is when a later launch needs their place. Of the bytes
  * that a launch brings into L2, so many of what they replace are dirty:
  *   (dirty before + stored by it - stored again while still dirty - dirty after) / (asked for by it - there before)
+ * Lines that were written are in one partition of L2, and SMs of others have no copies until they load them: of an H200 all that the host copies, and half of
+ * what launches and fills have stored to (tests/reference/h200-truth/sides.csv).
  * What nobody knows the state before of, or is launched again and again (l2_kept = 0), is taken to follow itself.
  */
 #ifndef GPUSIM_MODELS_HISTORY_MEMORY_HISTORY_H
@@ -24,6 +26,7 @@ struct memory_history {
 		uint64_t buffer, begin, length; /* ranges of a buffer do not overlap */
 		uint64_t bytes;                 /* of the range, evenly spread */
 		uint64_t dirty;                 /* of these bytes */
+		uint64_t alone;                 /* of these bytes: in one partition of L2 alone, where they were written */
 	} recent[MEMORY_HISTORY_BUFFERS]; /* the latest first */
 	uint32_t count;
 };
@@ -44,10 +47,11 @@ struct memory_use {
 };
 
 /* What L2 lacks of each argument's memory. In quarters, so that launches that find nearly the same are taken for the same. */
-enum { ALL_COLD = 4, ALL_DIRTY = 16 };
+enum { ALL_COLD = 4, ALL_ALONE = 4, ALL_DIRTY = 16 };
 struct memory_before {
 	bool known; /* else l2_warm says it */
 	uint8_t cold[MEMORY_ARGUMENTS]; /* 0 to ALL_COLD */
+	uint8_t alone[MEMORY_ARGUMENTS]; /* 0 to ALL_ALONE: what partitions lack copies of that is at home in others */
 	/* Of the lines that make place for those of the launch, 0 to ALL_DIRTY: those that are dirty; those that are and are not its own. */
 	uint8_t dirty, others_dirty;
 };

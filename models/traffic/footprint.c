@@ -504,6 +504,16 @@ static double far_share(const struct gpu *gpu, const struct memory_range *range,
 	return kept_far(gpu, bytes, range->anywhere) / asked;
 }
 
+/* The same of lines that were written before the launch, and that nobody has loaded since. */
+static double written_far_share(const struct gpu *gpu, const struct memory_before *before, const struct memory_range *range)
+{
+	uint64_t argument = argument_of_address(range->address);
+	if (!before || !before->known || argument >= MEMORY_ARGUMENTS || gpu->l2_partitions < 2)
+		return 0;
+	double elsewhere = 1 - 1.0 / gpu->l2_partitions;
+	return elsewhere * before->alone[argument] / ALL_ALONE / fmax(range->all_times / gpu->l2_partitions, 1);
+}
+
 /* What is not in L2 when the launch begins, and what is far. */
 static void find_cold(const struct gpu *gpu, const struct launch_warps *warps, struct memory_range *ranges, size_t count)
 {
@@ -514,7 +524,7 @@ static void find_cold(const struct gpu *gpu, const struct launch_warps *warps, s
 		touched += (uint64_t)(fmin(ranges[i].all_times, 1) * (double)ranges[i].bytes); /* a range may have holes */
 	for (size_t i = 0; i < count; i++) {
 		ranges[i].cold = fmax(cold_share(gpu, warps->before, ranges[i].address), lost);
-		ranges[i].far = far_share(gpu, &ranges[i], touched);
+		ranges[i].far = fmax(far_share(gpu, &ranges[i], touched), written_far_share(gpu, warps->before, &ranges[i]));
 	}
 }
 

@@ -37,6 +37,26 @@ static void test_large_launch(void)
 		CU_ASSERT_EQUAL(launch(&h, &small, USE(A, 1000), USE(B, 3000)), i ? 33 : 44);
 }
 
+/* Two partitions: a half of what was stored is in one alone, and all that the host copied, until somebody loads it. */
+static void test_written_lines_are_alone(void)
+{
+	const struct gpu two = {.l2_bytes = 4000, .l2_partitions = 2, .l2_kept = 1, .l2_warm = 1, .l2_copies = 1000};
+	struct memory_history h = {0};
+	struct memory_before before;
+	memory_history_launch(&h, &two, (struct memory_use[]){USE(A, 400, .stored = 400), USE(B, 400, .argument = 1)}, 2, &before);
+	CU_ASSERT_EQUAL(before.alone[0], 0);
+	memory_history_launch(&h, &two, (struct memory_use[]){USE(A, 400), USE(B, 400, .argument = 1, .copied = 400, .largest = 400)}, 2, &before);
+	CU_ASSERT_EQUAL(before.alone[0], ALL_ALONE / 2);
+	CU_ASSERT_EQUAL(before.alone[1], ALL_ALONE);
+	memory_history_launch(&h, &two, (struct memory_use[]){USE(A, 400), USE(B, 400, .argument = 1)}, 2, &before);
+	CU_ASSERT_EQUAL(before.alone[0] + before.alone[1], 0);
+	/* A third of A is loaded after it was stored to; of the rest, half is alone. */
+	memory_history_launch(&h, &two, &USE(A, 600, .stored = 600), 1, &before);
+	memory_history_launch(&h, &two, &USE(A, 200), 1, &before);
+	memory_history_launch(&h, &two, &USE(A, 600), 1, &before);
+	CU_ASSERT_EQUAL(before.alone[0], 1); /* 200 of 600 are 1.3 quarters */
+}
+
 /* Launches that use 10 bytes of A keep these young, not all 500. */
 static void test_parts_of_a_buffer(void)
 {
@@ -195,6 +215,7 @@ void add_memory_history_tests(void)
 	CU_pSuite s = CU_add_suite("memory_history", NULL, NULL);
 	CU_add_test(s, "what fits stays until others come", test_what_fits_stays);
 	CU_add_test(s, "of a launch that does not fit, a share stays", test_large_launch);
+	CU_add_test(s, "written lines are in one partition", test_written_lines_are_alone);
 	CU_add_test(s, "launches that use a part of a buffer", test_parts_of_a_buffer);
 	CU_add_test(s, "one part of a buffer after another", test_one_part_after_another);
 	CU_add_test(s, "parts of an argument's memory", test_parts_of_an_argument);
