@@ -158,6 +158,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(FLAG, l1_allocate_on_fill, "", 0, 1, GPU_DEFAULT("1"), "L1 makes room when data comes; 0: when it is asked for") \
 	X(FLAG, l1_store_evicts, "", 0, 1, GPU_DEFAULT("0"), "a store to global memory drops the line from L1; 0: it updates it") \
 	X(COUNT, fence_latency, "cycles", 0, 100000, GPU_DEFAULT("0"), "that a warp waits at a fence of the GPU, after its stores; 0: not at all") \
+	X(FLAG, l1_store_merges, "", 0, 1, GPU_DEFAULT("0"), "a store to sectors of which a store is still waiting to leave the SM leaves with it") \
 	X(FLAG, l1_local_write_back, "", 0, 1, GPU_DEFAULT("0"), "L1 keeps stores to local memory of a work-item until their line makes room; 0: it sends them on at once") \
 	X(FLAG, l1_store_allocates, "", 0, 1, GPU_DEFAULT("0"), "a store of whole sectors makes a line in L1")         \
 	X(BYTES, const_bytes, "bytes", 0, 1 << 24, GPU_DEFAULT("64Ki"), "constant cache of an SM")                     \

@@ -130,11 +130,25 @@ static bool is_posted(const struct ov_sm *sm)
 	return !gpu_of(sm)->wait_for_stores && (!sm->last_groups || gpu_of(sm)->launch_end_ns > 0);
 }
 
+/* A store that nobody waits for. It leaves with what waits to leave of its line, but for sectors that do not. */
+static uint64_t send_posted(struct ov_sm *sm, const struct ov_part *p)
+{
+	struct ov_sent_store *s = &sm->memory->sent[hash_number(p->address) % SENT_STORES];
+	bool waits = gpu_of(sm)->l1_store_merges && s->address == p->address && s->left > sm->now + 1;
+	uint32_t sectors = waits ? p->sectors & ~s->sectors : p->sectors;
+	if (!sectors)
+		return s->left;
+	uint32_t bytes = p->bytes * bits_set(sectors) / bits_set(p->sectors);
+	uint64_t left = send_request(sm, MEMORY_WRITE, p->address, sectors, bytes, 0, OV_NONE, sm->now + 1);
+	*s = (struct ov_sent_store){p->address, left, waits ? sectors | s->sectors : sectors};
+	return left;
+}
+
 static void send_store(struct ov_sm *sm, const struct ov_part *p)
 {
 	struct ov_access *a = &sm->memory->accesses[p->access];
 	bool posted = is_posted(sm);
-	uint64_t left = send_request(sm, MEMORY_WRITE, p->address, p->sectors, p->bytes, 0, posted ? OV_NONE : p->access | FOR_ACCESS, sm->now + 1);
+	uint64_t left = posted ? send_posted(sm, p) : send_request(sm, MEMORY_WRITE, p->address, p->sectors, p->bytes, 0, p->access | FOR_ACCESS, sm->now + 1);
 	if (posted)
 		a->last = max_u64(a->last, left);
 	else

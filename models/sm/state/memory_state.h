@@ -40,6 +40,13 @@ struct ov_constant_line {
 	uint64_t address, used, ready;
 };
 
+/* A line of which a store waits to leave, or has left. */
+enum { SENT_STORES = 64 };
+struct ov_sent_store {
+	uint64_t address, left; /* left 0: none */
+	uint32_t sectors;
+};
+
 struct ov_memory {
 	struct memory_system *system;
 	uint32_t index; /* of the SM */
@@ -56,6 +63,7 @@ struct ov_memory {
 	uint32_t part_capacity, part_head, part_count, room;
 	uint64_t *leaving; /* a ring: when requests leave, of those that wait to */
 	uint32_t leaving_head, leaving_count;
+	struct ov_sent_store sent[SENT_STORES]; /* by a hash of the line */
 	uint64_t next_step, written; /* when the queue's first is looked up; when the last result was written */
 	bool filled; /* the line that has come has been written already */
 	double lookup_free; /* the cycle from which tags are looked up again */

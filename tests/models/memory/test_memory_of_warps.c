@@ -320,6 +320,35 @@ static void loads_wait_for_stores_before_them(void)
 	CU_ASSERT_EQUAL(took[2], took[0] + 8);
 }
 
+/* Cycles until eight stores have left, each to half of each sector of eight lines: of the same ones, or of others each time. A fence waits for them. */
+static double stores_leave(const char *keys, bool same)
+{
+	enum { STORES = 8, LINES = 8 };
+	static struct scene s;
+	struct memory_part parts[STORES * LINES];
+	uint32_t first[STORES + 1];
+	scene_start(&s, "h200", keys);
+	for (uint32_t n = 0; n < STORES * LINES; n++)
+		parts[n] = (struct memory_part){.address = (1 << 20) + 128 * (same ? n % LINES : n), .sectors = 15, .bytes = 64};
+	for (uint32_t i = 0; i < STORES; i++)
+		build_memory(&s.code, CODE_store, SPACE_global, " <- 1");
+	build_memory(&s.code, CODE_fence, SPACE_none, "")->flags = CODE_OF_GPU;
+	build(&s.code, CODE_move, "1 <-");
+	for (uint32_t i = 0; i <= STORES; i++)
+		first[i] = i * LINES;
+	run_requests(&s, parts, first, STORES, NULL, 0);
+	return (double)(s.issues[STORES + 1].cycle - s.issues[STORES].cycle) - s.gpu.l2_latency - s.gpu.fence_latency;
+}
+
+/* A line takes 5 cycles to leave, 64 of them 320, and the lookup of one 2: from the second store on, lines find theirs waiting. */
+static void stores_leave_with_those_that_wait(void)
+{
+	double apart = stores_leave("icache_line_instructions=0,l1_store_merges=0", true);
+	CU_ASSERT_TRUE(apart > 250 && apart < 330);
+	CU_ASSERT_EQUAL(stores_leave("icache_line_instructions=0,l1_store_merges=1", false), apart);
+	CU_ASSERT_TRUE(stores_leave("icache_line_instructions=0,l1_store_merges=1", true) < apart / 2);
+}
+
 static void without_requests_memory_is_perfect(void)
 {
 	static struct scene s;
@@ -348,5 +377,6 @@ void add_memory_of_warps_tests(void)
 	CU_ADD_TEST(s, a_larger_l2_is_not_slower);
 	CU_ADD_TEST(s, constants_wait_for_entries);
 	CU_ADD_TEST(s, loads_wait_for_stores_before_them);
+	CU_ADD_TEST(s, stores_leave_with_those_that_wait);
 	CU_ADD_TEST(s, without_requests_memory_is_perfect);
 }
