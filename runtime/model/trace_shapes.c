@@ -200,13 +200,20 @@ static bool is_small(const uint64_t global[3])
  * iterations in windows. What needs more than 1,024 has so many loops one after another that it stays cut. Without loops there are a few
  * hundred events at most: programs that launch such kernels quickly, one after the other, have room for all their traces.
  */
-enum { ROOM = 16, ROOM_OF_NESTS = 64, ROOM_OF_STRAIGHT = 2, MORE_ROOM = 4, MOST_ROOM = 1024 };
+enum { ROOM = 16, ROOM_WHERE_LANES_PART = 32, ROOM_OF_NESTS = 64, ROOM_OF_STRAIGHT = 2, MORE_ROOM = 4, MOST_ROOM = 1024 };
 
 static uint32_t room_of(const struct artifact_kernel *k)
 {
 	if (k->trace_room)
 		return k->trace_room;
-	return k->hazards & HAZARD_NESTS || (k->hazards & HAZARD_PARTS && !k->dear_traces) ? ROOM_OF_NESTS : k->hazards & HAZARD_STRAIGHT ? ROOM_OF_STRAIGHT : ROOM;
+	if (k->hazards & HAZARD_PARTS && !k->dear_traces)
+		return ROOM_WHERE_LANES_PART;
+	return k->hazards & HAZARD_NESTS ? ROOM_OF_NESTS : k->hazards & HAZARD_STRAIGHT ? ROOM_OF_STRAIGHT : ROOM;
+}
+
+double trace_usual_room(void)
+{
+	return ROOM;
 }
 
 /* Work-items that are chosen have room for a part of that; and after so many launches nothing is expected of choosing any more. */

@@ -80,6 +80,8 @@ void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint
 /* A trace came back with so many chunks for each of its work-items. */
 void trace_took(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], double chunks);
 /* Chunks for each work-item that would probably do, by what traces took; 0: that is not known. */
+/* Chunks for a work-item of most kernels. */
+double trace_usual_room(void);
 double trace_least_room(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 /* There were too few: the next launch of the shape is traced again, with more for each work-item. */
 void trace_was_cut(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);

@@ -204,7 +204,7 @@ static uint64_t chosen_items(const struct trace_plan *p)
 }
 
 /* Launches that follow one another faster than their traces are read must not keep the next ones from being traced. Few need the room of longer
- * windows, and most no more than traces of their shape did. */
+ * windows, or that where lanes part, and most no more than traces of their shape did. */
 static size_t fitting_words(struct launch *l, const struct trace_plan *p)
 {
 	const struct launch_record *r = &l->record;
@@ -212,10 +212,13 @@ static size_t fitting_words(struct launch *l, const struct trace_plan *p)
 	const double least = p->in_columns ? 0 : trace_least_room(r->facts, r->global, r->local);
 	if (p->chosen)
 		return min_u64(TRACE_HEADER_WORDS + chosen_items(p) * p->share / TRACE_SHARE_ONE * CHUNK_WORDS, most_words(p));
+	const bool parts = r->facts->hazards & HAZARD_PARTS;
 	size_t words = buffer_words(l, p, p->whole, 0);
-	if (!p->whole || simulation.whole_traces || used + words * sizeof(uint64_t) <= most / 2)
+	if ((!p->whole && !parts) || simulation.whole_traces || used + words * sizeof(uint64_t) <= most / 2)
 		return words;
-	words = buffer_words(l, p, false, 0);
+	words = buffer_words(l, p, false, parts ? trace_usual_room() : 0);
+	if (!p->whole)
+		return words;
 	l->trace_is_tight = least > 0 && used + words * sizeof(uint64_t) > most / 4;
 	return l->trace_is_tight ? buffer_words(l, p, false, least) : words;
 }
