@@ -79,9 +79,9 @@ void trace_chosen(struct artifact_kernel *k, const uint64_t global[3], const uin
 void trace_learn(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], const uint64_t chosen[3]);
 /* A trace came back with so many chunks for each of its work-items. */
 void trace_took(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3], double chunks);
-/* Chunks for each work-item that would probably do, by what traces took; 0: that is not known. */
 /* Chunks for a work-item of most kernels. */
 double trace_usual_room(void);
+/* Chunks for each work-item that would probably do, by what traces took; 0: that is not known. */
 double trace_least_room(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
 /* There were too few: the next launch of the shape is traced again, with more for each work-item. */
 void trace_was_cut(struct artifact_kernel *k, const uint64_t global[3], const uint64_t local[3]);
