@@ -189,6 +189,19 @@ static void finish_estimate(const struct gpu *gpu, const struct launch_profile *
 	e->high_ns = e->time_ns * high * (1 + e->spread);
 }
 
+void estimate_wait_for_pages(const struct gpu *gpu, double ns, struct estimate *e)
+{
+	double cycles = ns * gpu->clock_mhz / 1000;
+	if (!(ns > 0))
+		return;
+	e->by[CYCLES_pages] += cycles;
+	e->cycles += cycles;
+	e->time_ns += ns;
+	e->low_ns += ns;
+	e->high_ns += ns;
+	e->limiter = limiter_of(e);
+}
+
 /* A work-group that does not fit is taken to run alone. */
 static uint32_t resident_groups(const struct estimate *e)
 {

@@ -109,6 +109,8 @@ bool launch_addresses_known(const struct launch_profile *launch);
 /* Everything there is to say about a launch on a GPU. Returns 0, or a negative errno value with a sentence in *err. */
 int model_launch(const struct gpu *gpu, const struct launch_profile *launch, const struct model_options *options,
                  struct estimate *out, struct gs_error *err);
+/* The launch waits so long for pages of managed memory (models/history/page_history.h), which no model says: it depends on what was before. */
+void estimate_wait_for_pages(const struct gpu *gpu, double ns, struct estimate *e);
 /* The warps that stand for the launch, for several estimates of it (made_warps.h). Returns 0, -ENOENT where there are none but from counters
  * alone, or another negative errno value. The caller frees *out. */
 struct made_warps;

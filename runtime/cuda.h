@@ -40,6 +40,8 @@ int cuda_register(void *address, size_t bytes, unsigned flags, struct gs_error *
 int cuda_adopt(void *address, size_t bytes, struct gs_error *err);
 int cuda_release(void *address, struct gs_error *err); /* -EINVAL: not the begin of an allocation. Waits for all commands first */
 bool cuda_find_allocation(const void *address, struct cuda_allocation *out); /* the one that contains the address */
+/* Pages of managed memory go to the GPU, or to the host. */
+void cuda_prefetched(const void *address, size_t bytes, bool to_gpu);
 void cuda_memory_info(size_t *free_bytes, size_t *total_bytes);
 
 /* ---- textures ---- */

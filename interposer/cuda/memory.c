@@ -166,10 +166,27 @@ static int check_range(const void *address, size_t bytes)
 	}
 ADVICE(cudaMemAdvise)
 ADVICE(cudaMemAdvise_v2)
-ADVICE(cudaMemPrefetchAsync)
-ADVICE(cudaMemPrefetchAsync_ptsz)
-ADVICE(cudaMemPrefetchAsync_v2)
-ADVICE(cudaMemPrefetchAsync_v2_ptsz)
+
+/* Until CUDA 12, `where` is a device, or -1 for the host. Since then it is a pair of a kind and a number. */
+static bool is_of_gpu(uint64_t where)
+{
+	enum { NONE, DEVICE };
+	uint32_t kind = (uint32_t)where;
+	return kind == NONE || kind == DEVICE;
+}
+
+#define PREFETCH(name) \
+	int hook_##name(const void *address, size_t bytes, uint64_t where) \
+	{ \
+		int error = check_range(address, bytes); \
+		if (!error) \
+			cuda_prefetched(address, bytes, is_of_gpu(where)); \
+		return error; \
+	}
+PREFETCH(cudaMemPrefetchAsync)
+PREFETCH(cudaMemPrefetchAsync_ptsz)
+PREFETCH(cudaMemPrefetchAsync_v2)
+PREFETCH(cudaMemPrefetchAsync_v2_ptsz)
 
 /* What is discarded may keep what it has. */
 #define ADVICE_FOR_MANY(name) \

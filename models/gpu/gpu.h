@@ -370,6 +370,10 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, launch_end_ns, "ns", 0, 1e9, GPU_DEFAULT("0"),                                                         \
 	  "that a launch whose groups access global memory on several SMs takes longer at its end, while stores arrive; 0: it ends when they have") \
 	X(REAL, cuda_launch_overhead_ns, "ns", 0, 1e9, GPU_DEFAULT("1456"), "the same of CUDA programs, as profilers time kernels") \
+	X(REAL, page_block_ns, "ns", 0, 1e9, GPU_DEFAULT("62000"),                                                     \
+	  "that a launch waits for each 2 MiB of managed memory with pages that the processor used last")             \
+	X(REAL, page_gbps, "GB/s", 0.001, 100000, GPU_DEFAULT("10.5"), "at which such pages come then")                \
+	X(REAL, page_crowd_ns, "ns", 0, 1e9, GPU_DEFAULT("125000"), "that a launch of all SMs waits longer for the first such pages") \
 	X(REAL, cuda_event_ns, "ns", 0, 1e9, GPU_DEFAULT("0"), "that recording an event with a time takes its stream, in CUDA") \
 	X(REAL, group_turnaround, "cycles", 0, 100000, GPU_DEFAULT("0"),                                               \
 	  "from the end of a group to the first instruction of the next one in its place")                            \

@@ -189,10 +189,11 @@ uint64_t warps_pattern_times(const struct launch_warps *warps, uint64_t pattern)
 
 /* Where the cycles of an SM go; each cycle is counted once, in this order of precedence. With the memory hierarchy,
  * unit_ldst is divided (shared: bank conflicts; l1: parts of requests), and so is what warps wait for memory: memory
- * is the latency alone, l2, dram and atomics are the queues in front of them. */
+ * is the latency alone, l2, dram and atomics are the queues in front of them. pages: no SM can go on before the driver has
+ * brought pages of managed memory. */
 #define CYCLE_KINDS(X)                                                                                                 \
 	X(issue) X(fetch) X(unit_fp32) X(unit_int) X(unit_fp64) X(unit_sfu) X(unit_tensor) X(unit_ldst) X(collectors) X(bank_conflicts)    \
-	X(shared) X(l1) X(l2) X(dram) X(atomics) X(dependency) X(memory) X(barrier) X(launch) X(tail)
+	X(shared) X(l1) X(l2) X(dram) X(atomics) X(dependency) X(memory) X(barrier) X(launch) X(tail) X(pages)
 #define CYCLE_KIND(name) CYCLES_##name,
 enum cycle_kind { CYCLE_KINDS(CYCLE_KIND) CYCLE_KIND_COUNT };
 #undef CYCLE_KIND

@@ -103,7 +103,24 @@ static size_t list_uses(const struct gpu *gpu, const struct launch_record *l, co
 	return made;
 }
 
-static void find_memory_before(struct memory_history *h, const struct gpu *gpu, const struct launch_record *l, const struct trace_glance *glance,
+/* Managed memory among what a launch uses. */
+static double wait_for_pages(struct page_history *h, const struct gpu *gpu, const struct launch_record *l, uint64_t groups, const struct memory_use *uses,
+                             size_t count)
+{
+	struct page_use managed[MEMORY_ARGUMENTS];
+	size_t made = 0;
+	for (size_t i = 0; i < min_u64(l->argument_count, MEMORY_ARGUMENTS) && l->managed && l->argument_pages; i++) {
+		const struct argument_pages *pages = &l->argument_pages[i];
+		struct page_use use = {l->argument_memory[i].buffer, argument_memory(l->argument_bytes[i]), 0, pages->touched, pages->untouched};
+		for (size_t n = 0; n < count; n++)
+			use.asked += uses[n].argument == i ? uses[n].length : 0;
+		if (pages->known && use.buffer)
+			managed[made++] = use;
+	}
+	return page_history_launch(h, gpu, groups, managed, made);
+}
+
+static void find_memory_before(struct gpu_state *s, const struct gpu *gpu, const struct launch_record *l, const struct trace_glance *glance,
                                struct launch_profile *p)
 {
 	struct memory_use uses[MEMORY_USES];
@@ -116,7 +133,8 @@ static void find_memory_before(struct memory_history *h, const struct gpu *gpu, 
 		made += list_uses(gpu, l, p, i, most, pointers, found, uses + made);
 	}
 	bound_uses(gpu, p, glance, uses, made);
-	memory_history_launch(h, gpu, uses, made, &p->memory_before);
+	s->pages_ns = wait_for_pages(&s->pages, gpu, l, p->groups[0] * p->groups[1] * p->groups[2], uses, made);
+	memory_history_launch(&s->memory, gpu, uses, made, &p->memory_before);
 }
 
 void find_state_before(struct gpu_state *s, const struct gpu *gpu, const struct launch_record *l, uint64_t number, const struct trace_glance *glance,
@@ -125,5 +143,5 @@ void find_state_before(struct gpu_state *s, const struct gpu *gpu, const struct 
 	uint64_t groups = p->groups[0] * p->groups[1] * p->groups[2];
 	p->code_before = code_history_launch(&s->code, gpu, number, p->code->code_count, groups);
 	p->parameters_before = constant_history_launch(&s->constants, gpu, groups);
-	find_memory_before(&s->memory, gpu, l, glance, p);
+	find_memory_before(s, gpu, l, glance, p);
 }

@@ -2,6 +2,7 @@
 #ifndef GPUSIM_RUNTIME_ESTIMATES_BEFORE_H
 #define GPUSIM_RUNTIME_ESTIMATES_BEFORE_H
 
+#include "models/history/page_history.h"
 #include "models/trace/sectors.h"
 #include "runtime/model/launch_record.h"
 
@@ -10,6 +11,8 @@ struct gpu_state {
 	struct code_history code;
 	struct constant_history constants;
 	struct memory_history memory;
+	struct page_history pages;
+	double pages_ns; /* that the last launch waits for pages of managed memory */
 };
 
 /* A launch begins, in the order in which the device ran them: fills what it finds, and leaves what those after it find. number: its

@@ -35,6 +35,7 @@ struct pending {
 		struct estimate_job *job; /* NULL: there is none, and a failure */
 		bool own;                 /* the job is of this launch */
 		const char *failure;
+		double pages_ns;           /* that it waits for pages of managed memory */
 		struct advising *advising; /* NULL: none */
 		double trials;             /* that it may make now; 0: it is for the end */
 	} targets[];
@@ -258,21 +259,26 @@ static void find_state(struct estimates *e, size_t t, const struct launch_record
 	if (!k->number)
 		k->number = ++e->kernels;
 	find_state_before(&e->state[t], &e->sim->targets[t].gpu, l, k->number, glance, p);
-	if (!e->sim->model.hierarchy)
-		p->memory_before = (struct memory_before){0}; /* it makes no difference */
+	if (e->sim->model.hierarchy)
+		return;
+	p->memory_before = (struct memory_before){0}; /* it makes no difference */
+	e->state[t].pages_ns = 0;
 }
 
 /* Of a launch whose counters are not known, for those after it. */
-static void leave_state(struct estimates *e, const struct launch_record *l)
+static void leave_state(struct estimates *e, struct pending *p)
 {
-	struct launch_profile p = {0};
+	const struct launch_record *l = p->launch;
+	struct launch_profile profile = {0};
 	for (int d = 0; d < 3; d++)
-		p.groups[d] = l->local[d] ? (l->global[d] + l->local[d] - 1) / l->local[d] : 1;
+		profile.groups[d] = l->local[d] ? (l->global[d] + l->local[d] - 1) / l->local[d] : 1;
 	for (size_t t = 0; t < e->sim->target_count; t++) {
-		p.code = l->facts->code[e->sim->targets[t].arch];
-		struct kernel_estimates *k = p.code ? kernel_estimates(e->sim, l, t) : NULL;
-		if (k)
-			find_state(e, t, l, k, NULL, &p);
+		profile.code = l->facts->code[e->sim->targets[t].arch];
+		struct kernel_estimates *k = profile.code ? kernel_estimates(e->sim, l, t) : NULL;
+		if (!k)
+			continue;
+		find_state(e, t, l, k, NULL, &profile);
+		p->targets[t].pages_ns = e->state[t].pages_ns;
 	}
 }
 
@@ -323,6 +329,8 @@ static void take_targets(struct estimates *e, struct pending *p)
 			p->targets[t].failure = facts->failure[arch] ? facts->failure[arch] : "no code for the target";
 		else if (take_target(e, t, counters, &p->targets[t].job, &p->targets[t].own))
 			p->targets[t].failure = "it cannot be modelled: out of memory";
+		else
+			p->targets[t].pages_ns = e->state[t].pages_ns;
 	}
 }
 
@@ -449,7 +457,7 @@ int estimates_take_uncounted(struct estimates *e, const struct launch_record *l,
 	flag_add(&p->flags, FLAG_not_counted);
 	if (l->unsized)
 		flag_add(&p->flags, FLAG_local_size_chosen);
-	leave_state(e, l);
+	leave_state(e, p);
 	add_pending(e, p);
 	give_back(e, p);
 	bound_waiting(e);
@@ -577,6 +585,7 @@ static void take_result(struct estimates *e, struct pending *p, size_t t)
 		return;
 	r->estimated[t] = true;
 	r->estimates[t] = job->estimate;
+	estimate_wait_for_pages(&e->sim->targets[t].gpu, p->targets[t].pages_ns, &r->estimates[t]);
 	r->instructions[t] = job->instructions;
 	if (!p->targets[t].own) {
 		r->estimates[t].simulated_fraction = 0;

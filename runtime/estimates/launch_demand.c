@@ -32,7 +32,7 @@ struct command_demand launch_demand(const struct gpu *gpu, const struct launch_p
 {
 	static const enum cycle_kind l2[] = {CYCLES_l2, CYCLES_atomics}, memory[] = {CYCLES_memory, CYCLES_l2, CYCLES_dram};
 	struct launch_alone l = {.groups = launch->groups[0] * launch->groups[1] * launch->groups[2], .occupancy = e->occupancy};
-	double overhead = launch->cuda ? gpu->cuda_launch_overhead_ns : gpu->launch_overhead_ns;
+	double overhead = (launch->cuda ? gpu->cuda_launch_overhead_ns : gpu->launch_overhead_ns) + e->by[CYCLES_pages] * 1000 / gpu->clock_mhz;
 	double share = e->time_ns > 0 ? fmin(1, overhead / e->time_ns) : 0;
 	l.launch = overhead > gpu->cuda_launch_overhead_ns ? share * gpu->cuda_launch_overhead_ns / overhead : share;
 	l.driver = share - l.launch;

@@ -13,7 +13,8 @@
  *   launch   facts: lines of key=value; arguments; counters, or the line counters_of=SEQ among the facts. If it was traced,
  *            also trace: its chunks (runtime/format/traces.h), each without its unused bytes; and memory: for each argument,
  *            the bytes that it points to. buffers: for each argument, the number of its buffer and what was copied to it since the last
- *            launch (struct argument_memory). One that did what another did before it may have the line trace_of=SEQ instead of a trace; that one
+ *            launch (struct argument_memory). pages: of launches with managed memory, for each argument, whose its pages were
+ *            (struct argument_pages). One that did what another did before it may have the line trace_of=SEQ instead of a trace; that one
  *            has the line trace_shared=1
  *   note     kernel, reason: launches that were not modelled
  *   calls    of the process: facts: lines of key=value; calls: what it called, in order (runtime/format/calls.h)

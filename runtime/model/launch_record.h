@@ -11,6 +11,13 @@ struct argument_memory {
 	uint64_t copied, largest, written;
 };
 
+/* The managed memory that an argument is, in bytes of whole pages. */
+struct argument_pages {
+	uint64_t known;     /* 0: nothing is, or it is no managed memory */
+	uint64_t touched;   /* by the processor, since the GPU did anything last */
+	uint64_t untouched; /* those that the launch uses, and nobody did before */
+};
+
 /* What was launched, and what was counted. */
 struct launch_record {
 	uint64_t seq; /* its number in the run */
@@ -26,6 +33,7 @@ struct launch_record {
 	bool *arguments_known;
 	uint64_t *argument_bytes; /* of the memory that each points to; 0: not known */
 	struct argument_memory *argument_memory; /* NULL: not known */
+	struct argument_pages *argument_pages;   /* NULL: none is managed memory */
 	size_t argument_count;
 	size_t slots, places;     /* of its counters; places: item layout only */
 	bool spread;              /* groups that have places are spread over the launch (counter_place), else they are the first */

@@ -550,6 +550,14 @@ bool launch_is_sound(const struct launch_record *l)
 	return items < UINT64_MAX / MOST_LOCAL;
 }
 
+static bool pages_are_known(const struct launch_record *l)
+{
+	bool known = false;
+	for (size_t i = 0; i < l->argument_count && l->argument_pages; i++)
+		known |= l->argument_pages[i].known;
+	return known;
+}
+
 void profile_fill(struct launch_result *r)
 {
 	const struct launch_record *l = r->launch;
@@ -568,7 +576,7 @@ void profile_fill(struct launch_result *r)
 	r->profile.arguments_known = l->arguments_known;
 	r->profile.argument_bytes = l->argument_bytes;
 	r->profile.argument_count = (uint32_t)l->argument_count;
-	if (l->managed)
+	if (l->managed && !pages_are_known(l))
 		flag_add(&r->flags, FLAG_managed_memory);
 	fill_counts(r, items, groups);
 	if (l->artifact->counts_by_item && !l->facts->summed)

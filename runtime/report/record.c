@@ -167,6 +167,8 @@ void record_launch(const struct simulation *sim, const struct launch_record *l, 
 	gs_pack_add(&pack, "memory", l->argument_bytes, l->argument_count * sizeof *l->argument_bytes);
 	if (l->argument_memory)
 		gs_pack_add(&pack, "buffers", l->argument_memory, l->argument_count * sizeof *l->argument_memory);
+	if (l->managed && l->argument_pages)
+		gs_pack_add(&pack, "pages", l->argument_pages, l->argument_count * sizeof *l->argument_pages);
 	write_record(sim, "launch", &pack);
 }
 

@@ -19,6 +19,7 @@ const KINDS = {
   memory: ['Memory latency', 'warps wait for values from memory'],
   barrier: ['Barriers', 'warps wait for the others of their work-group'],
   launch: ['Launch', 'starting the launch and its first work-groups'],
+  pages: ['Pages', 'managed memory is brought to the GPU, page by page'],
   tail: ['Tail', 'some SMs have run out of work-groups'],
 };
 const kindName = kind => KINDS[kind] ? KINDS[kind][0] : kind;

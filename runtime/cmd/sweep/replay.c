@@ -100,7 +100,8 @@ static struct launch_record *new_launch(const struct replay *play, const char *f
 	size_t arguments = 0;
 	while (record_fact(facts, "argument", arguments))
 		arguments++;
-	struct launch_record *l = calloc(1, sizeof *l + arguments * (2 * sizeof(uint64_t) + sizeof(struct argument_memory) + sizeof(bool)));
+	size_t each = 2 * sizeof(uint64_t) + sizeof(struct argument_memory) + sizeof(struct argument_pages) + sizeof(bool);
+	struct launch_record *l = calloc(1, sizeof *l + arguments * each);
 	const char *name = record_fact(facts, "kernel", 0);
 	uint64_t program = record_number(facts, "program");
 	if (!l || !name || !program || program > play->program_count || !sizes_of(facts, "global", l->global) ||
@@ -111,7 +112,8 @@ static struct launch_record *new_launch(const struct replay *play, const char *f
 	l->argument_values = (uint64_t *)(l + 1);
 	l->argument_bytes = l->argument_values + arguments;
 	l->argument_memory = (struct argument_memory *)(l->argument_bytes + arguments);
-	l->arguments_known = (bool *)(l->argument_memory + arguments);
+	l->argument_pages = (struct argument_pages *)(l->argument_memory + arguments);
+	l->arguments_known = (bool *)(l->argument_pages + arguments);
 	for (; l->argument_count < arguments; l->argument_count++) {
 		int known = 0;
 		sscanf(record_fact(facts, "argument", l->argument_count), "%d,%" SCNu64, &known, &l->argument_values[l->argument_count]);
@@ -149,6 +151,14 @@ static void take_buffers(struct launch_record *l, const struct gs_section *buffe
 	size_t most = l->argument_count * sizeof *l->argument_memory;
 	if (buffers)
 		memcpy(l->argument_memory, buffers->data, buffers->len < most ? buffers->len : most);
+}
+
+/* Only launches with managed memory have it. */
+static void take_pages(struct launch_record *l, const struct gs_section *pages)
+{
+	size_t most = l->argument_count * sizeof *l->argument_pages;
+	if (pages)
+		memcpy(l->argument_pages, pages->data, pages->len < most ? pages->len : most);
 }
 
 /* A launch may have the trace of one before it. Models find that among those that they keep, unless each launch must have its own. */
@@ -286,6 +296,7 @@ static int take_launch(struct replay *play, const struct gs_pack *pack, struct g
 		return bad_record(play, err);
 	take_sizes(l, gs_pack_find(pack, "memory"));
 	take_buffers(l, gs_pack_find(pack, "buffers"));
+	take_pages(l, gs_pack_find(pack, "pages"));
 	const struct gs_section *trace = gs_pack_find(pack, "trace");
 	int result = counters ? keep_counters(play, l->seq, counters, err) : 0;
 	if (!result && counters && trace && record_fact(facts, "trace_shared", 0) && copies_traces(play))

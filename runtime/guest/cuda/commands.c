@@ -7,6 +7,7 @@
 #include "runtime/guest/cuda/prints.h"
 #include "runtime/guest/driver/simulation.h"
 #include "runtime/guest/support/memory_log.h"
+#include "runtime/guest/support/pages.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -132,10 +133,14 @@ static void run_copy(struct cuda_command *c, struct cuda_stream *s)
 {
 	struct copy_command *m = (struct copy_command *)c;
 	(void)s;
+	pages_before_command();
+	pages_used(m->copy.to);
+	pages_used(m->copy.from);
 	if (m->unit)
 		fill_execute(&m->copy, m->value, m->unit);
 	else
 		copy_execute(&m->copy);
+	pages_after_command();
 }
 
 static void discard_copy(struct cuda_command *c)

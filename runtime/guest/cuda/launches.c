@@ -18,6 +18,7 @@
 #include "runtime/guest/launches/launch.h"
 #include "runtime/guest/launches/traced.h"
 #include "runtime/guest/launches/worker.h"
+#include "runtime/guest/support/pages.h"
 #include "runtime/model/profile.h"
 #include "runtime/model/trace_shapes.h"
 #include "runtime/process/thread.h"
@@ -351,10 +352,27 @@ static void hand_over(struct launch_command *c, cl_int code)
 	worker_completed(l);
 }
 
+/* Which pages of managed memory are the processor's when the launch begins, and, at its end, which were nobody's. */
+static void find_pages(const struct launch_command *c, bool ends)
+{
+	struct launch_record *l = &c->launch->record;
+	for (uint64_t i = 0; i < c->words.base_count && l->managed; i++) {
+		const void *address = (const void *)(uintptr_t)c->bases[2 * i + 1];
+		struct argument_pages *pages = &l->argument_pages[c->bases[2 * i]];
+		if (ends)
+			pages_grown(address, pages);
+		else
+			pages_found(address, pages);
+	}
+}
+
 static void run_launch(struct cuda_command *command, struct cuda_stream *s)
 {
 	struct launch_command *c = (struct launch_command *)command;
 	cl_int code = -1;
+	pages_before_command();
+	if (c->launch)
+		find_pages(c, false);
 	if (!fault_now(NULL)) {
 		take_counters(c);
 		fault_watch(c->kernel->title);
@@ -364,6 +382,9 @@ static void run_launch(struct cuda_command *command, struct cuda_stream *s)
 		if (code != CL_SUCCESS)
 			fault_of_driver(c->kernel->title, code);
 	}
+	if (c->launch)
+		find_pages(c, true);
+	pages_after_command();
 	hand_over(c, code);
 }
 

@@ -6,6 +6,7 @@
 
 #include "models/accesses/image.h"
 #include "runtime/guest/support/memory_log.h"
+#include "runtime/guest/support/pages.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -147,6 +148,16 @@ static size_t next_offset(size_t bytes)
 	return offset;
 }
 
+/* The system merges mappings that are side by side and alike, and says of each how much is used. So the first and the last page of margins beside managed
+ * memory are made mappings of their own. */
+static void watch_pages(const struct cuda_allocation *a, char *mapping)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *last = mapping + (mapped_bytes(a->bytes) - 1) / page * page;
+	if (a->kind == CUDA_MANAGED_MEMORY && !mprotect(mapping, page, PROT_NONE) && !mprotect(last, page, PROT_NONE))
+		pages_made(a->address, a->bytes, mapping + page, last);
+}
+
 int cuda_allocate(size_t bytes, enum cuda_memory_kind kind, unsigned flags, void **out, struct gs_error *err)
 {
 	*out = NULL;
@@ -166,6 +177,7 @@ int cuda_allocate(size_t bytes, enum cuda_memory_kind kind, unsigned flags, void
 		munmap(pages, mapped_bytes(bytes));
 		return result;
 	}
+	watch_pages(&(struct cuda_allocation){.address = address, .bytes = bytes, .kind = kind}, pages);
 	*out = address;
 	return 0;
 }
@@ -202,6 +214,8 @@ int memory_release(void *address, struct gs_error *err)
 	struct memory_entry e;
 	if (!take_entry(address, &e))
 		return gs_fail(err, EINVAL, "no allocation begins at %p", address);
+	if (e.allocation.kind == CUDA_MANAGED_MEMORY)
+		pages_gone(address);
 	if (e.pages) {
 		give_room_back(e.allocation.kind, e.allocation.bytes);
 		munmap(e.pages, mapped_bytes(e.allocation.bytes));
@@ -223,6 +237,17 @@ bool cuda_find_allocation(const void *address, struct cuda_allocation *out)
 		*out = e->allocation;
 	pthread_mutex_unlock(&memory.lock);
 	return e;
+}
+
+/* Taken to be done at once: what a launch finds is looked at when it begins. */
+void cuda_prefetched(const void *address, size_t bytes, bool to_gpu)
+{
+	struct cuda_allocation a;
+	if (!cuda_find_allocation(address, &a) || a.kind != CUDA_MANAGED_MEMORY)
+		return;
+	pages_before_command();
+	pages_brought(a.address, bytes, to_gpu);
+	pages_after_command();
 }
 
 /* The host may have less room than the GPU. */

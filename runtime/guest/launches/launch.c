@@ -198,7 +198,8 @@ static void keep_sizes(struct launch *l, const struct kernel *k, cl_command_queu
 
 struct launch *launch_new(struct artifact *a, struct artifact_kernel *facts, const char *name, size_t arguments)
 {
-	struct launch *l = calloc(1, sizeof *l + arguments * (2 * sizeof(uint64_t) + sizeof(struct argument_memory) + sizeof(bool)));
+	size_t each = 2 * sizeof(uint64_t) + sizeof(struct argument_memory) + sizeof(struct argument_pages) + sizeof(bool);
+	struct launch *l = calloc(1, sizeof *l + arguments * each);
 	if (!l || !(l->record.kernel_name = strdup(name))) {
 		free(l);
 		return NULL;
@@ -206,7 +207,8 @@ struct launch *launch_new(struct artifact *a, struct artifact_kernel *facts, con
 	l->record.argument_values = (uint64_t *)(l + 1);
 	l->record.argument_bytes = l->record.argument_values + arguments;
 	l->record.argument_memory = (struct argument_memory *)(l->record.argument_bytes + arguments);
-	l->record.arguments_known = (bool *)(l->record.argument_memory + arguments);
+	l->record.argument_pages = (struct argument_pages *)(l->record.argument_memory + arguments);
+	l->record.arguments_known = (bool *)(l->record.argument_pages + arguments);
 	l->record.argument_count = arguments;
 	l->record.artifact = a;
 	a->refs++;
