@@ -347,6 +347,26 @@ uint32_t trace_entering(uint32_t loop, const struct native_trace *t)
 	return t == &untraced ? 0 : t->windows[loop].lanes;
 }
 
+/* Iterations since the window before. */
+static uint64_t left_out(const struct native_trace *t, const struct window *w)
+{
+	return w->needs_last ? w->trip - w->edge : w->next - w->edge - t->skip + 1;
+}
+
+uint64_t trace_between(const struct native_trace *t)
+{
+	return t == &untraced || !t->closed ? 0 : (uint64_t)t->closed << 48 | left_out(t, &t->windows[t->closed]);
+}
+
+void trace_begin_soon(struct native_trace *t)
+{
+	if (t == &untraced || !t->closed || has_no_room(t))
+		return;
+	struct window *w = &t->windows[t->closed];
+	w->next = w->edge + left_out(t, w);
+	t->skip = 1;
+}
+
 /* A loop begins. In an iteration that may be forgotten again, what it contains has to be short. Later windows are never longer, because
  * their number grows with the loop. */
 NATIVE(void, loop, uint32_t loop, uint32_t size, uint32_t needs_last, struct native_trace *t)
@@ -421,10 +441,10 @@ NATIVE(void, loop_end, uint32_t loop, uint32_t body, struct native_trace *t)
 		rewind_to_mark(t, w);
 	if (w->needs_last && !w->spilled)
 		put_wide(w->mark - TRACE_WIDE_BYTES, w->trip - w->edge - !lost);
-	uint64_t left_out = w->next - w->edge - t->skip + 1;
+	uint64_t gap = left_out(t, w);
 	leave_closed(t, w);
 	if (!w->needs_last && put_gap(t, w, body))
-		put_number(t, left_out);
+		put_number(t, gap);
 }
 
 /* ---- events that another device wrote (trace_columns.c) ---- */

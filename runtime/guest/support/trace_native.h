@@ -43,6 +43,11 @@ void trace_follow(uint32_t loop, unsigned wishes, struct native_trace *t);
 void trace_entered(uint32_t loop, uint32_t lanes, struct native_trace *t);
 uint32_t trace_entering(uint32_t loop, const struct native_trace *t);
 
+/* The iteration of a loop that the lane is in between two windows of it, which has to be equal in lanes that are to begin a window together; 0: it is in none. */
+uint64_t trace_between(const struct native_trace *t);
+/* The next iteration of that loop begins a window, if there is room for one. */
+void trace_begin_soon(struct native_trace *t);
+
 /* The same for events that another device has written: an access without a base, a gap, and the end of a trace for which there was no room. */
 void trace_access(struct native_trace *t, uint32_t site, int class, uint64_t address, uint64_t copied);
 void trace_gap(struct native_trace *t, uint32_t body, uint64_t kept, uint64_t left_out);

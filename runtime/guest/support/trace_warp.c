@@ -86,20 +86,35 @@ static void part_lanes(const struct traced_threads *t, uint32_t warp)
 	FOR_LANES(trace_follow(loop, LANES_PARTED, lane))
 }
 
-/* Other lanes take an arm of a loop than took it before: by data. Where always the same ones do, as those at a border, the loop goes on as it begins. */
-static bool arms_change(const struct traced_threads *t, uint32_t warp, uint32_t row, uint32_t mask)
+/* The lanes that are in one iteration of a loop with those of the mask, and record nothing, begin a window with the next. */
+static void begin_window_soon(const struct traced_threads *t, uint32_t warp, uint32_t mask)
+{
+	uint64_t with = 0;
+	FOR_LANES(with = trace_between(lane); break)
+	mask = with ? ~0u : 0;
+	FOR_LANES(if (trace_between(lane) == with) trace_begin_soon(lane))
+}
+
+/*
+ * Lanes of a warp come to a block of a loop. If it is for the first time, and no window has it, a window begins soon: else what such a loop does after its first
+ * iterations, as one that has to fill a buffer first, would be in none. If other lanes take an arm of the loop than took it before, they do so by data; where
+ * always the same ones do, as those at a border, the loop goes on as it begins.
+ */
+static void look_at_arm(const struct traced_threads *t, uint32_t warp, uint32_t row, uint32_t mask)
 {
 	if (!t->masks || row >= t->rows || !t->loops[warp].lanes)
-		return false;
+		return;
 	uint32_t *last = &t->masks[(size_t)warp * t->rows + row], before = *last;
 	*last = mask;
-	return before && before != mask && mask != t->loops[warp].lanes;
+	if (!before)
+		begin_window_soon(t, warp, mask);
+	else if (before != mask && mask != t->loops[warp].lanes)
+		part_lanes(t, warp);
 }
 
 NATIVE(void, warp_block, struct traced_threads *t, uint32_t warp, uint32_t row, uint32_t mask)
 {
-	if (arms_change(t, warp, row, mask))
-		part_lanes(t, warp);
+	look_at_arm(t, warp, row, mask);
 	FOR_LANES(native_b(row, lane))
 }
 

@@ -314,26 +314,27 @@ static void lanes_of_a_warp_have_the_same_windows(void)
 	CU_ASSERT_EQUAL(gaps[1][0][1], 256 - 8);
 }
 
-enum lanes_do { GO_TOGETHER, PART, TAKE_ARMS_IN_TURN };
+enum lanes_do { GO_TOGETHER, PART, TAKE_ARMS_IN_TURN, TAKE_AN_ARM_LATE };
 
 /* The gaps of lane 0 in a loop of 200 iterations with windows of 64. PART: lane 1 leaves after 20. Else one of the two lanes takes an arm, always lane 0 or
- * each in turn. */
-static size_t gaps_where_lanes(enum lanes_do what, uint64_t gaps[][2], size_t most)
+ * each in turn; or both take it, from the hundredth iteration on. */
+static size_t gaps_where_lanes(enum lanes_do what, uint32_t needs_last, uint64_t gaps[][2], size_t most)
 {
-	enum { ROOM = 64, ITERATIONS = 200, FEW = 20 };
+	enum { ROOM = 64, ITERATIONS = 200, FEW = 20, LATE = 100 };
 	static uint64_t large[TRACE_HEADER_WORDS + ROOM * CHUNK_WORDS];
 	memset(large, 0, sizeof large);
 	large[TRACE_SHARE_WORD] = UINT64_C(5) << 32 | 16 * TRACE_SHARE_ONE;
 	const uint64_t launch[] = {(uint64_t)(uintptr_t)large, ROOM, 1, 1, 0, 0, 0, 0, 2, 1, 1, 4, 1, 1, 0, BLOCKS, SITES, LOOPS, 0, 0, 0, 0};
 	struct traced_threads *t = warps_begin(launch);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
-	warp_loop(t, 0, 1, 64, 0, 3);
+	warp_loop(t, 0, 1, 64, needs_last, 3);
 	for (uint32_t i = 0; i < ITERATIONS; i++) {
 		uint32_t mask = what == PART && i >= FEW ? 1 : 3;
 		if (what == PART && i == FEW)
 			warp_loop_end(t, 0, 1, 2, 2);
 		warp_body(t, 0, 1, 2, mask);
-		warp_block(t, 0, 3, what == TAKE_ARMS_IN_TURN ? 1 + i % 2 : 1);
+		if (what != TAKE_AN_ARM_LATE || i >= LATE)
+			warp_block(t, 0, 3, what == TAKE_ARMS_IN_TURN ? 1 + i % 2 : what == TAKE_AN_ARM_LATE ? 3 : 1);
 	}
 	warp_loop_end(t, 0, 1, 2, what == PART ? 1 : 3);
 	warps_end(t);
@@ -344,11 +345,25 @@ static size_t gaps_where_lanes(enum lanes_do what, uint64_t gaps[][2], size_t mo
 static void windows_go_on_where_lanes_part(void)
 {
 	uint64_t gaps[4][2];
-	CU_ASSERT_EQUAL_FATAL(gaps_where_lanes(GO_TOGETHER, gaps, 4), 1);
+	CU_ASSERT_EQUAL_FATAL(gaps_where_lanes(GO_TOGETHER, 0, gaps, 4), 1);
 	CU_ASSERT_EQUAL(gaps[0][0], 64);
 	CU_ASSERT_EQUAL(gaps[0][1], 200 - 64);
-	CU_ASSERT_EQUAL(gaps_where_lanes(PART, gaps, 4), 0);
-	CU_ASSERT_EQUAL(gaps_where_lanes(TAKE_ARMS_IN_TURN, gaps, 4), 0);
+	CU_ASSERT_EQUAL(gaps_where_lanes(PART, 0, gaps, 4), 0);
+	CU_ASSERT_EQUAL(gaps_where_lanes(TAKE_ARMS_IN_TURN, 0, gaps, 4), 0);
+}
+
+/* The first window has iterations 0 to 63, and the next would begin with 256. Iteration 100 comes to a block that no window has: the next window has 101 to
+ * 132. Where the last iteration is kept in any case, the gap ends before it. */
+static void windows_begin_behind_new_arms(void)
+{
+	uint64_t gaps[4][2];
+	for (uint32_t needs_last = 0; needs_last < 2; needs_last++) {
+		CU_ASSERT_EQUAL_FATAL(gaps_where_lanes(TAKE_AN_ARM_LATE, needs_last, gaps, 4), 2);
+		CU_ASSERT_EQUAL(gaps[0][0], 64);
+		CU_ASSERT_EQUAL(gaps[0][1], 101 - 64);
+		CU_ASSERT_EQUAL(gaps[1][0], 32);
+		CU_ASSERT_EQUAL(gaps[1][1], 200 - 133 - needs_last);
+	}
 }
 
 /*
@@ -386,4 +401,5 @@ void add_trace_native_tests(void)
 	CU_add_test(s, "texels have numbers in their image", texels_have_numbers_in_their_image);
 	CU_add_test(s, "lanes of a warp have the same windows", lanes_of_a_warp_have_the_same_windows);
 	CU_add_test(s, "windows go on where lanes part", windows_go_on_where_lanes_part);
+	CU_add_test(s, "windows begin behind new arms", windows_begin_behind_new_arms);
 }
