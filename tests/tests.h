@@ -13,7 +13,7 @@
 	X(sites) X(coalesce) X(images) X(trace_walk) X(trace_warps) X(gaps) X(fit) X(lists) X(common) X(spread) X(plan) X(alike) X(balance) X(others) X(trace_read) X(trace_sectors) X(computed) \
 	X(base) X(show) X(options) X(cache) X(guest) X(gpu) X(l1_split) X(energy) X(code) X(synthesise) X(util) X(accesses) X(gathered) X(costs) X(occupancy_vector) \
 	X(attribution) X(change) X(schedule) X(sharing) X(topology) X(calls) \
-	X(ptx_variables) X(ptx_link) X(fragments) X(fatbin) X(cubin) X(assembled) X(moves) X(counted) X(single) X(contract) X(lifted_facts) X(lifted_results) \
+	X(ptx_variables) X(ptx_link) X(fragments) X(fatbin) X(cubin) X(assembled) X(moves) X(loop_ends) X(counted) X(single) X(contract) X(lifted_facts) X(lifted_results) \
 	X(names) X(cuda_memory) X(pages) X(cuda_textures) X(cuda_streams) X(cuda_prints) X(cuda_patch) X(cuda_properties) \
 	X(bank_conflicts) X(optimistic) X(ptx) X(ptx_modules) X(graph) X(registers) X(mapping) X(expand) X(machine) X(sass_opcodes) X(sass_observed) X(sass_trace) X(import_windows) X(export_names) X(target) X(builtins) X(oracle) X(occupancy_grid) X(rates) X(learn) X(rest) X(read_ports) X(async_copies) X(constants) X(read_marks) X(needs) X(caches) X(crossbar) X(dram) X(memory) X(memory_of_warps) X(footprint) X(kept) X(sampling) X(profile_file) X(cache_carry) X(accuracy) X(annotator) X(copies) X(instruction) X(functions) X(lift) X(ptx_counts) X(meetings) X(queues) X(template) X(hazards) X(analysis) X(cc) X(families) X(family) X(full) X(code_history) X(constant_history) X(memory_history) X(page_history) X(before) X(stored) X(steps)
 

@@ -134,18 +134,40 @@ static int32_t load_beyond(const struct assembled_kernel *k, uint32_t p, int64_t
 	return -1;
 }
 
-/* The assembler may make one load of several of shared memory, and several of that one again. All have the line of the
- * first of them. */
+/* The lowest and the highest offset of a block's loads that have one line. */
+static void find_range(const struct assembled_kernel *k, const struct assembled_block *s, int32_t origin, int32_t *lowest, int32_t *highest)
+{
+	*lowest = INT32_MAX;
+	*highest = INT32_MIN;
+	for (uint32_t i = s->first; i < s->first + s->count; i++) {
+		if (k->origin[i] != origin || k->opcodes[i].class != CODE_load)
+			continue;
+		*lowest = k->in[i].offset < *lowest ? k->in[i].offset : *lowest;
+		*highest = k->in[i].offset > *highest ? k->in[i].offset : *highest;
+	}
+}
+
+/* Whether the PTX has all loads of a line, if the one that the line is of goes to `from`. */
+static bool has_all_parts(const struct assembled_kernel *k, const struct assembled_block *s, int32_t origin, int32_t from)
+{
+	for (uint32_t i = s->first; i < s->first + s->count; i++)
+		if (k->origin[i] == origin && k->opcodes[i].class == CODE_load && k->in[i].offset != from &&
+		    load_beyond(k, (uint32_t)origin, (int64_t)k->in[i].offset - from) < 0)
+			return false;
+	return true;
+}
+
+/* The assembler may make one load of several of shared memory, and several of that one again. All have the line of the first of them in the PTX, which goes to the lowest
+ * address or to the highest one. */
 static void tell_parts_apart(struct assembled_kernel *k, const struct assembled_block *s)
 {
 	for (uint32_t i = s->first; i < s->first + s->count; i++) {
-		int32_t origin = k->origin[i], first = k->in[i].offset;
+		int32_t origin = k->origin[i], first, last;
 		if (origin < 0 || k->moved[i] || k->opcodes[i].class != CODE_load || k->opcodes[i].space != SPACE_shared)
 			continue;
-		for (uint32_t other = s->first; other < s->first + s->count; other++)
-			if (k->origin[other] == origin && k->opcodes[other].class == CODE_load && k->in[other].offset < first)
-				first = k->in[other].offset;
-		int32_t found = first < k->in[i].offset ? load_beyond(k, (uint32_t)origin, (int64_t)k->in[i].offset - first) : -1;
+		find_range(k, s, origin, &first, &last);
+		first = !has_all_parts(k, s, origin, first) && has_all_parts(k, s, origin, last) ? last : first;
+		int32_t found = k->in[i].offset != first ? load_beyond(k, (uint32_t)origin, (int64_t)k->in[i].offset - first) : -1;
 		k->origin[i] = found >= 0 ? found : origin;
 	}
 }

@@ -65,7 +65,8 @@ static bool is_rare_function(const struct assembled_kernel *k, int64_t at)
 	for (uint32_t i = 0; i < k->sass->function_count; i++) {
 		const char *name = k->sass->functions[i].name;
 		if ((int64_t)k->sass->functions[i].at == at)
-			return (strstr(name, "_div_") || strstr(name, "_rcp_") || strstr(name, "_sqrt_")) && (strstr(name, "_f32") || strstr(name, "_f64"));
+			return (strstr(name, "_div_") || strstr(name, "rcp_") || strstr(name, "sqrt_")) &&
+			       (strstr(name, "_f32") || strstr(name, "_f64") || strstr(name, "_dbl"));
 	}
 	return false;
 }
@@ -77,7 +78,7 @@ static bool is_rare_call(const struct assembled_kernel *k, uint32_t i)
 	if (k->origin[i] < 0)
 		return is_rare_function(k, k->in[i].target);
 	const char *opcode = k->ptx->instructions[k->origin[i]].opcode;
-	return (!strncmp(opcode, "div.", 4) || !strncmp(opcode, "rcp.", 4) || !strncmp(opcode, "sqrt.", 5)) &&
+	return (!strncmp(opcode, "div.", 4) || !strncmp(opcode, "rcp.", 4) || !strncmp(opcode, "sqrt.", 5) || !strncmp(opcode, "rsqrt.", 6)) &&
 	       (strstr(opcode, ".f32") || strstr(opcode, ".f64"));
 }
 
