@@ -42,7 +42,7 @@ struct assembled_block {
 	bool called;           /* a function of the assembler's own, which is executed where it is called */
 	uint32_t depth;        /* loops around it */
 	int32_t owner;         /* the block of the PTX that it is given to; -1: none yet */
-	uint32_t times;        /* executions of the owner that it stands for; 0: none, it is executed once whenever the owner's loop is entered */
+	uint32_t times;        /* executions of the owner that it stands for; 0: none, it is executed once whenever the owner's loop is entered; CODE_REST */
 	bool early;            /* executed before the first of its owner's other blocks, which it stands behind: it goes back to a loop */
 	bool copy;             /* another block stands for the owner in its place */
 	int32_t end;           /* the block of the PTX that it ends with, if that is not its owner: it has the first round of a loop; -1 */

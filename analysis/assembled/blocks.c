@@ -205,6 +205,12 @@ static bool only_after(const struct assembled_kernel *k, uint32_t block, uint32_
 	return any;
 }
 
+/* Whether a block of the PTX has code of its own: a block of the machine code, or pieces of its loop. */
+static bool is_own(const struct assembled_kernel *k, uint32_t block)
+{
+	return k->has_code[block] || k->unrolled[block];
+}
+
 static void merge_blocks(struct assembled_kernel *k)
 {
 	const struct kernel_code *c = k->code;
@@ -215,8 +221,8 @@ static void merge_blocks(struct assembled_kernel *k)
 		changed = false;
 		for (uint32_t e = 0; e < c->edge_count; e++) {
 			int32_t to = c->edges[e].to;
-			uint32_t from = c->edges[e].from, owner = k->has_code[from] ? from : (uint32_t)k->merged[from];
-			if (to < 0 || k->has_code[to] || k->merged[to] >= 0 || (!k->has_code[from] && k->merged[from] < 0) || !only_after(k, (uint32_t)to, owner))
+			uint32_t from = c->edges[e].from, owner = is_own(k, from) ? from : (uint32_t)k->merged[from];
+			if (to < 0 || is_own(k, (uint32_t)to) || k->merged[to] >= 0 || (!is_own(k, from) && k->merged[from] < 0) || !only_after(k, (uint32_t)to, owner))
 				continue;
 			k->merged[to] = (int32_t)owner;
 			changed = true;

@@ -177,12 +177,55 @@ static int count_accesses(const struct assembled_kernel *k, uint32_t times, uint
 /* Whether there is a piece of the loop around this block for so many executions. */
 static bool has_piece(const struct assembled_kernel *k, uint32_t block, uint32_t times)
 {
-	int32_t owner = k->has_code[block] ? (int32_t)block : k->merged[block];
+	int32_t owner = k->has_code[block] || k->unrolled[block] ? (int32_t)block : k->merged[block];
 	for (uint32_t b = 0; b < k->block_count && owner >= 0 && k->unrolled[owner]; b++)
 		if (k->blocks[b].reached && k->blocks[b].owner == owner && k->blocks[b].times == times &&
 		    !k->blocks[b].copy)
 			return true;
-	return times == 1;
+	return times == 1 && (owner < 0 || !k->unrolled[owner]);
+}
+
+/* Whether the piece of an unrolled loop for one execution is no loop: it has the last round then. What that loads for rounds that do not come, the
+ * assembler leaves out. */
+static bool has_last_round(const struct assembled_kernel *k, uint32_t block)
+{
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		const struct assembled_block *s = &k->blocks[b];
+		if (s->reached && s->owner == (int32_t)block && s->times == 1 && !s->copy)
+			return k->unrolled[block] && s->next[0] != (int32_t)b && s->next[1] != (int32_t)b;
+	}
+	return false;
+}
+
+static bool may_be_left_out(const struct assembled_kernel *k, uint32_t i, uint32_t times)
+{
+	bool keeps = strstr(k->ptx->instructions[i].opcode, ".volatile");
+	return times == 1 && k->code->code[i].class == CODE_load && !keeps && has_last_round(k, (uint32_t)k->block_of[i]);
+}
+
+/* The longest piece of the loop that a block of the PTX is; 0: it has none. */
+static uint32_t longest_piece(const struct assembled_kernel *k, int32_t owner)
+{
+	uint32_t longest = 0;
+	for (uint32_t b = 0; b < k->block_count; b++)
+		if (k->blocks[b].reached && k->blocks[b].owner == owner && k->blocks[b].times <= CODE_MOST_TIMES && k->blocks[b].times > longest)
+			longest = k->blocks[b].times;
+	return longest;
+}
+
+/* The rest of a loop has all accesses for one execution less than the longest piece. */
+static int check_rests(const struct assembled_kernel *k, const uint32_t *made, struct gs_error *why)
+{
+	for (uint32_t i = 0; i < k->code->code_count; i++) {
+		int32_t block = k->block_of[i], owner = k->has_code[block] || k->unrolled[block] ? block : k->merged[block];
+		bool access = assembled_is_access(k->code->code[i].class) && k->code->code[i].space != SPACE_param;
+		bool may_vanish = k->code->code[i].space == SPACE_shared || k->code->code[i].space == SPACE_local || k->code->code[i].space == SPACE_const;
+		if (!access || owner < 0 || !has_piece(k, (uint32_t)block, CODE_REST))
+			continue;
+		if (made[i] + 1 > longest_piece(k, owner) || (!may_vanish && made[i] + 1 < longest_piece(k, owner)))
+			return gs_fail(why, ENOTSUP, "the assembler has unrolled a loop in another way");
+	}
+	return 0;
 }
 
 static int check_counts(const struct assembled_kernel *k, uint32_t times, const uint32_t *made, struct gs_error *why)
@@ -195,7 +238,7 @@ static int check_counts(const struct assembled_kernel *k, uint32_t times, const 
 		bool may_vanish = c->code[i].space == SPACE_shared || c->code[i].space == SPACE_local;
 		if (made[i] > times)
 			return gs_fail(why, ENOTSUP, "the assembler has unrolled a loop");
-		if (access && made[i] < times && !may_vanish && has_piece(k, (uint32_t)k->block_of[i], times))
+		if (access && made[i] < times && !may_vanish && !may_be_left_out(k, i, times) && has_piece(k, (uint32_t)k->block_of[i], times))
 			return gs_fail(why, ENOTSUP, "an access of the PTX is not in the machine code");
 	}
 	return 0;
@@ -209,13 +252,18 @@ static int check_accesses(const struct assembled_kernel *k, struct gs_error *why
 	uint8_t *seen = calloc(k->code->block_count + 1u, 1);
 	int result = made && stack && seen ? 0 : gs_fail(why, ENOMEM, "out of memory");
 	for (uint32_t b = 0; b < k->block_count; b++)
-		most = k->blocks[b].reached && k->blocks[b].times > most ? k->blocks[b].times : most;
+		most = k->blocks[b].reached && k->blocks[b].times > most && k->blocks[b].times != CODE_REST ? k->blocks[b].times : most;
 	for (uint32_t times = 0; times <= most && !result; times++) {
 		memset(made, 0, k->code->code_count * sizeof *made);
 		result = count_accesses(k, times, made, seen, stack, why);
 		if (!result && times)
 			result = check_counts(k, times, made, why);
 	}
+	memset(made, 0, k->code->code_count * sizeof *made);
+	if (!result)
+		result = count_accesses(k, CODE_REST, made, seen, stack, why);
+	if (!result)
+		result = check_rests(k, made, why);
 	free(made);
 	free(stack);
 	free(seen);

@@ -4,7 +4,8 @@
  * ptxas makes three pieces of a loop: a loop with four copies of the body, then two copies, then one. By the table of lines, all of them come from the
  * same instructions of the PTX. How often a piece has an instruction that is one of the machine's as well (an access, a product) is how many
  * executions it stands for. The pieces differ in nothing else, so a warp that goes round n times executes n / 4 of the first, and of the others as many as
- * are left. Between the pieces are few instructions of the loop, which choose.
+ * are left. Between the pieces are few instructions of the loop, which choose. Of a short body there may be, in place of the shorter pieces, one block behind the
+ * loop that has them under predicates (CODE_REST). Where the number of rounds is known, there may be nothing left: then the longest piece is the only one.
  */
 #include "analysis/assembled/assembled.h"
 
@@ -20,7 +21,8 @@ struct copy_finder {
 	uint32_t *ratios;  /* by number of copies: how many instructions say so */
 	uint32_t classes[CODE_CLASS_COUNT]; /* those of the class that are one for one */
 	bool *touched; /* by block of the PTX: the block of the machine code has some of it */
-	uint32_t *distinct, *inside; /* by block of the machine code: instructions of the PTX's loop that it has some of; those of its own that come from there */
+	/* By block of the machine code: instructions of the PTX's loop that it has some of; of these, those that are one for one; those of its own that come from there. */
+	uint32_t *distinct, *distinct_ones, *inside;
 };
 
 enum { MOST_COPIES = 64 };
@@ -66,7 +68,7 @@ static void clear_counts(struct copy_finder *f, uint32_t block)
 	memset(f->one, 0, f->k->code->code_count * sizeof *f->one);
 	memset(f->touched, 0, f->k->code->block_count * sizeof *f->touched);
 	memset(f->classes, 0, sizeof f->classes);
-	f->distinct[block] = f->inside[block] = 0;
+	f->distinct[block] = f->distinct_ones[block] = f->inside[block] = 0;
 }
 
 /* Counts what a block has of a loop. Returns the most copies of an instruction that is one for one. */
@@ -85,6 +87,7 @@ static uint32_t count_block(struct copy_finder *f, uint32_t block, uint32_t loop
 		f->distinct[block] += !f->count[origin]++;
 		uint8_t class = assembled_class(k, i).class;
 		bool one = is_one_for_one(class) && class == k->code->code[origin].class;
+		f->distinct_ones[block] += one && !f->one[origin];
 		uint32_t says = one ? count_one(f, origin, class) : 0;
 		most = says > most ? says : most;
 	}
@@ -120,10 +123,11 @@ static void find_least(struct copy_finder *f, uint32_t loop, uint32_t most)
 static void count_copies(struct copy_finder *f, uint32_t loop, uint32_t *copies)
 {
 	const struct assembled_kernel *k = f->k;
-	uint32_t most = 0, ones = 0;
+	uint32_t most = 0, ones = 0, most_ones = 0;
 	for (uint32_t b = 0; b < k->block_count; b++) {
 		copies[b] = count_block(f, b, loop);
 		ones += copies[b];
+		most_ones = f->distinct_ones[b] > most_ones ? f->distinct_ones[b] : most_ones;
 		most = f->distinct[b] > most ? f->distinct[b] : most;
 	}
 	if (!ones)
@@ -133,7 +137,9 @@ static void count_copies(struct copy_finder *f, uint32_t loop, uint32_t *copies)
 			count_block(f, b, loop);
 			copies[b] = count_by_ratio(f);
 		}
-		if (f->distinct[b] * 2 < most + !ones || !f->distinct[b])
+		/* The last round may have nothing but what is one for one: nobody needs its counters and addresses. */
+		bool has_ones = most_ones && f->distinct_ones[b] * 2 >= most_ones;
+		if ((f->distinct[b] * 2 < most + !ones && !has_ones) || !f->distinct[b])
 			copies[b] = 0;
 	}
 }
@@ -191,16 +197,60 @@ static bool is_loop(const struct assembled_block *s, uint32_t block)
 	return s->next[0] == (int32_t)block || s->next[1] == (int32_t)block;
 }
 
+/* Whether a block behind the loop has the executions that are left of pieces of `longest`, under predicates: for a half of these, a quarter and so on, down to one. */
+static bool is_rest(const struct assembled_kernel *k, uint32_t block, uint32_t loop, uint32_t copies, uint32_t longest)
+{
+	const struct assembled_block *s = &k->blocks[block];
+	bool accesses = false, power = longest > 1 && !(longest & (longest - 1));
+	if (!s->reached || copies + 1 != longest || !power || is_loop(s, block) || s->depth + 1 != assembled_depth(k->code, k->code->loops[loop].header))
+		return false;
+	for (uint32_t i = s->first; i < s->first + s->count; i++) {
+		uint8_t class = assembled_class(k, i).class;
+		if (!is_one_for_one(class) || !is_in(k, k->origin[i], loop))
+			continue;
+		if (k->in[i].predicate == SASS_PT)
+			return false;
+		accesses |= assembled_is_access(class);
+	}
+	return accesses;
+}
+
+/* The longest piece that is a loop of its own; 0: there is none. */
+static uint32_t longest_piece(const struct assembled_kernel *k, uint32_t depth, const uint32_t *copies)
+{
+	uint32_t longest = 0;
+	for (uint32_t b = 0; b < k->block_count; b++)
+		if (copies[b] > 1 && copies[b] > longest && k->blocks[b].depth == depth && is_loop(&k->blocks[b], b))
+			longest = copies[b];
+	return longest;
+}
+
+static uint32_t count_pieces(const struct assembled_kernel *k, const uint32_t *copies)
+{
+	uint32_t pieces = 0;
+	for (uint32_t b = 0; b < k->block_count; b++)
+		pieces += copies[b] > 0;
+	return pieces;
+}
+
+/* The block with the rest of a loop that has no other pieces than the longest; -1: there is none. */
+static int32_t find_rest(const struct assembled_kernel *k, uint32_t loop, uint32_t longest, const uint32_t *copies)
+{
+	for (uint32_t b = 0; b < k->block_count && count_pieces(k, copies) == 2; b++)
+		if (is_rest(k, b, loop, copies[b], longest))
+			return (int32_t)b;
+	return -1;
+}
+
 static void take_pieces(struct copy_finder *f, uint32_t loop, const uint32_t *copies)
 {
 	struct assembled_kernel *k = f->k;
-	uint32_t header = k->code->loops[loop].header, depth = assembled_depth(k->code, header);
-	bool several = false, one = false;
-	for (uint32_t b = 0; b < k->block_count; b++) {
-		several |= copies[b] > 1 && k->blocks[b].depth == depth && is_loop(&k->blocks[b], b);
+	uint32_t header = k->code->loops[loop].header, depth = assembled_depth(k->code, header), longest = longest_piece(k, depth, copies);
+	int32_t rest = find_rest(k, loop, longest, copies);
+	bool one = count_pieces(k, copies) == 1; /* a known number of rounds, of which nothing is left */
+	for (uint32_t b = 0; b < k->block_count; b++)
 		one |= copies[b] == 1;
-	}
-	if (!several || !one)
+	if (!longest || (!one && rest < 0))
 		return;
 	k->unrolled[header] = true;
 	for (uint32_t b = 0; b < k->block_count; b++) {
@@ -209,7 +259,7 @@ static void take_pieces(struct copy_finder *f, uint32_t loop, const uint32_t *co
 		if (!s->reached || (!copies[b] && !chooses(f, b, depth)))
 			continue;
 		s->owner = (int32_t)header;
-		s->times = copies[b];
+		s->times = rest == (int32_t)b ? CODE_REST : copies[b];
 	}
 	keep_one(k, (int32_t)header);
 }
@@ -274,7 +324,7 @@ int assembled_copies(struct assembled_kernel *k, struct gs_error *why)
 {
 	const struct kernel_code *c = k->code;
 	struct copy_finder f = {.k = k};
-	uint32_t *numbers = calloc(3u * (c->code_count + 1u) + 3u * (k->block_count + 1u) + MOST_COPIES + 1u, sizeof *numbers);
+	uint32_t *numbers = calloc(3u * (c->code_count + 1u) + 4u * (k->block_count + 1u) + MOST_COPIES + 1u, sizeof *numbers);
 	f.touched = calloc(c->block_count + 1u, sizeof *f.touched);
 	if (!numbers || !f.touched) {
 		free(numbers);
@@ -285,7 +335,8 @@ int assembled_copies(struct assembled_kernel *k, struct gs_error *why)
 	f.one = f.count + c->code_count + 1u;
 	f.least = f.one + c->code_count + 1u;
 	f.distinct = f.least + c->code_count + 1u;
-	f.inside = f.distinct + k->block_count + 1u;
+	f.distinct_ones = f.distinct + k->block_count + 1u;
+	f.inside = f.distinct_ones + k->block_count + 1u;
 	uint32_t *copies = f.inside + k->block_count + 1u;
 	f.ratios = copies + k->block_count + 1u;
 	for (uint32_t loop = 0; loop < c->loop_count; loop++) {

@@ -149,7 +149,7 @@ static bool piece_sound(const struct kernel_code *c, const struct code_machine_b
 		if ((class >= CODE_load && class <= CODE_texture && class != CODE_fence) || class == CODE_uniform)
 			return false;
 	}
-	return parted || (b->times != 1 && b->times <= CODE_MOST_TIMES);
+	return parted || b->times == CODE_REST || (b->times != 1 && b->times <= CODE_MOST_TIMES);
 }
 
 /* Either all of it or nothing is there. */

@@ -193,6 +193,9 @@ enum { CODE_MOST_TIMES = 256 };
 /* In place of times: no execution of block `of`, but what lanes that have parted execute by themselves. CODE_ARRIVES: they wait for others at its begin, for all but
  * the last that come there. CODE_GOES_AGAIN: the jump at its end that goes by a table, for each way but the first. */
 enum { CODE_ARRIVES = 1000, CODE_GOES_AGAIN };
+/* In place of times: executed once whenever the loop of block `of` is left. It has, under predicates, the executions that are fewer than those of the longest unrolled
+ * one, which are a power of two: first those for a half of it, then for a quarter, down to one. */
+enum { CODE_REST = 2000 };
 
 struct code_machine_block {
 	uint32_t first, count; /* of kernel_code.machine */

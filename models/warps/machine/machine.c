@@ -11,6 +11,14 @@ bool machine_has(const struct kernel_code *code)
 	return code->machine_block_count > 0;
 }
 
+bool machine_executes(const struct kernel_code *code, uint32_t block)
+{
+	bool executes = code->machine_blocks[block].count > 0;
+	for (uint32_t b = code->block_count; b < code->machine_block_count && !executes; b++)
+		executes = code->machine_blocks[b].of == block && code->machine_blocks[b].count;
+	return executes;
+}
+
 const char *machine_pipe_name(enum machine_pipe pipe)
 {
 #define NAME(name) #name,
@@ -228,17 +236,25 @@ static int find_pieces(const struct kernel_code *c, struct machine_store *s)
 	uint32_t most = 1;
 	for (uint32_t b = 0; b < c->machine_block_count; b++) {
 		const struct code_machine_block *m = &c->machine_blocks[b];
+		uint32_t count = s->first_place[b + 1] - s->first_place[b];
+		if (m->times == CODE_REST)
+			s->rest_accesses[m->of] = count;
 		if (m->times > CODE_MOST_TIMES) {
-			*(m->times == CODE_ARRIVES ? &s->arrivals[m->of] : &s->ways[m->of]) = b;
+			*(m->times == CODE_ARRIVES ? &s->arrivals[m->of] : m->times == CODE_REST ? &s->rests[m->of] : &s->ways[m->of]) = b;
 			continue;
 		}
-		uint32_t count = s->first_place[b + 1] - s->first_place[b], each = m->times ? (count + m->times - 1) / m->times : 0;
+		uint32_t each = m->times ? (count + m->times - 1) / m->times : 0;
 		if (each > s->most_accesses[m->of])
 			s->most_accesses[m->of] = each;
 		if (!m->times)
 			s->entries[m->of] = b;
+		s->longest[m->of] = m->times > s->longest[m->of] ? m->times : s->longest[m->of];
 		most = m->times > most ? m->times : most;
 	}
+	for (uint32_t b = 0; b < c->block_count; b++)
+		s->coded[b] = machine_executes(c, b);
+	for (uint32_t b = 0; b < c->block_count; b++) /* half a piece may be rounded up to a whole one */
+		s->most_accesses[b] = s->most_accesses[b] * (c->machine_blocks[b].count ? 1 : 2) + s->rest_accesses[b];
 	for (uint32_t e = 0; e < c->edge_count; e++) {
 		int32_t to = c->edges[e].to, table = c->machine_blocks[c->edges[e].from].merged;
 		table = table >= 0 ? table : (int32_t)c->edges[e].from;
@@ -260,12 +276,17 @@ static int make_store(const struct gpu *gpu, const struct launch_warps *in, stru
 	s->first_place = calloc(c->machine_block_count + 2u, sizeof *s->first_place);
 	s->block_accesses = calloc(c->block_count + 1u, sizeof *s->block_accesses);
 	s->most_accesses = calloc(c->block_count + 1u, sizeof *s->most_accesses);
+	s->coded = calloc(c->block_count + 1u, sizeof *s->coded);
 	s->entries = calloc(c->block_count + 1u, sizeof *s->entries);
+	s->rests = calloc(c->block_count + 1u, sizeof *s->rests);
+	s->rest_accesses = calloc(c->block_count + 1u, sizeof *s->rest_accesses);
+	s->longest = calloc(c->block_count + 1u, sizeof *s->longest);
 	s->arrivals = calloc(c->block_count + 1u, sizeof *s->arrivals);
 	s->ways = calloc(c->block_count + 1u, sizeof *s->ways);
 	s->way_of = calloc(c->block_count + 1u, sizeof *s->way_of);
 	int result = ranks && owners && s->blocks && s->paths && s->written && s->places && s->first_place &&
-	                     s->block_accesses && s->most_accesses && s->entries && s->arrivals && s->ways && s->way_of ? 0 : -ENOMEM;
+	                     s->block_accesses && s->most_accesses && s->coded && s->entries && s->rests && s->rest_accesses &&
+	                     s->longest && s->arrivals && s->ways && s->way_of ? 0 : -ENOMEM;
 	if (!result) {
 		machine_view(c, s->blocks, &s->view);
 		find_places(gpu, c, s, ranks, owners);
@@ -321,7 +342,11 @@ void machine_paths_free(struct machine_paths *m)
 		free(s->first_place);
 		free(s->block_accesses);
 		free(s->most_accesses);
+		free(s->coded);
 		free(s->entries);
+		free(s->rests);
+		free(s->rest_accesses);
+		free(s->longest);
 		free(s->arrivals);
 		free(s->ways);
 		free(s->way_of);

@@ -27,6 +27,10 @@ struct machine_paths {
 
 /* Whether the chip's instructions are others than the PTX's. */
 bool machine_has(const struct kernel_code *code);
+/* Whether the machine has instructions for a block of the PTX: its own, or pieces of its loop. */
+bool machine_executes(const struct kernel_code *code, uint32_t block);
+/* Which of the `left` executions copy `copy` of a CODE_REST is, where the longest piece stands for so many; UINT32_MAX: none, it is off. */
+uint32_t machine_execution_of_rest(uint32_t longest, uint32_t copy, uint32_t left);
 /* The code as if the machine's instructions were the PTX's; `blocks` has room for machine_block_count, and *view lives as long as
  * both. From code->block_count on are the unrolled loops. */
 void machine_view(const struct kernel_code *code, struct code_block *blocks, struct kernel_code *view);

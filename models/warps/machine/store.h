@@ -42,7 +42,11 @@ struct machine_store {
 	bool reordered;              /* some block has its accesses in another order than the PTX */
 	uint32_t *block_accesses;    /* by PTX block: those of the PTX */
 	uint32_t *most_accesses;     /* by PTX block: the most that an execution of it has in the machine's code */
+	bool *coded;                 /* by PTX block: it has instructions, or pieces of its loop have */
 	uint32_t *entries;           /* by PTX block: the machine block that is executed when its loop is entered; 0: none */
+	uint32_t *rests;             /* by PTX block: that of CODE_REST; 0: none */
+	uint32_t *rest_accesses;     /* by PTX block: those of its CODE_REST */
+	uint32_t *longest;           /* by PTX block: most executions that a machine block stands for */
 	uint32_t *arrivals;          /* by PTX block: the machine block of CODE_ARRIVES; 0: none */
 	uint32_t *ways;              /* by PTX block: that of CODE_GOES_AGAIN; 0: none */
 	uint32_t *way_of;            /* by PTX block: 1 + the one with ways whose table leads to it; 0: none */

@@ -5,6 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Where executions of a run begin that are left of whole unrolled ones. */
+struct written_rest {
+	size_t block, access;
+};
+
 struct machine_writer {
 	const struct launch_warps *in;
 	const struct machine_store *s;
@@ -28,6 +33,7 @@ struct machine_writer {
 	/* The executions that are being written, and the next one that is not. */
 	struct execution *executions, next;
 	uint32_t entered; /* the block whose executions were written last; UINT32_MAX: none */
+	uint32_t due;     /* the block whose loop has a rest that is not written yet; UINT32_MAX: none */
 };
 
 /* The place of an access that the assembler has moved from another block of the same round of a loop; SIZE_MAX: no lane
@@ -122,17 +128,54 @@ static struct execution next_execution(struct machine_writer *w, uint32_t block)
 	return e;
 }
 
-/* Accesses of a piece of an unrolled loop, in its order. */
-static void write_piece(struct machine_writer *w, uint32_t piece)
+/* Accesses of a piece of an unrolled loop, in its order. `run`: so many executions are there, of those that it stands for. */
+static void write_piece(struct machine_writer *w, uint32_t piece, uint64_t run)
 {
 	const struct code_machine_block *m = &w->in->code->machine_blocks[piece];
-	for (uint32_t n = 0; n < m->times; n++)
+	uint32_t there = m->times < run ? m->times : (uint32_t)run;
+	for (uint32_t n = 0; n < there; n++)
 		w->executions[n] = next_execution(w, m->of);
 	for (uint32_t i = w->s->first_place[piece]; i < w->s->first_place[piece + 1]; i++) {
 		const struct access_place *place = &w->s->places[i];
-		const struct execution *e = &w->executions[place->copy < m->times ? place->copy : 0];
-		write_access(w, find_access(w, e->at, e->first, place), place->least);
+		uint32_t n = place->copy < m->times ? place->copy : 0;
+		write_access(w, n < there ? find_access(w, w->executions[n].at, w->executions[n].first, place) : SIZE_MAX, place->least);
 	}
+}
+
+/* Bit for bit of the number of executions: a half of the longest piece, a quarter. */
+uint32_t machine_execution_of_rest(uint32_t longest, uint32_t copy, uint32_t left)
+{
+	uint32_t copies = 0, executions = 0;
+	for (uint32_t bit = longest / 2; bit; bit /= 2) {
+		if (copy < copies + bit)
+			return left & bit ? executions + copy - copies : UINT32_MAX;
+		copies += bit;
+		executions += left & bit;
+	}
+	return UINT32_MAX;
+}
+
+/* What is left of a loop's executions, under predicates. */
+static void write_rest(struct machine_writer *w, uint32_t block, uint64_t left)
+{
+	uint32_t rest = w->s->rests[block];
+	w->due = UINT32_MAX;
+	w->to->blocks[w->block_count++] = rest;
+	for (uint64_t n = 0; n < left && w->accesses; n++)
+		w->executions[n] = next_execution(w, block);
+	for (uint32_t i = w->s->first_place[rest]; i < w->s->first_place[rest + 1] && w->accesses; i++) {
+		const struct access_place *place = &w->s->places[i];
+		uint32_t n = machine_execution_of_rest(w->s->longest[block], place->copy, (uint32_t)left);
+		const struct execution *e = n < left ? &w->executions[n] : NULL;
+		write_access(w, e ? find_access(w, e->at, e->first, place) : SIZE_MAX, place->least);
+	}
+}
+
+/* A loop whose executions were all unrolled ones has a rest that is off. It comes when the loop is left. */
+static void leave_loop(struct machine_writer *w, uint32_t to)
+{
+	if (w->due != UINT32_MAX && w->due != to)
+		write_rest(w, w->due, 0);
 }
 
 static void write_entry(struct machine_writer *w, uint32_t block)
@@ -142,29 +185,61 @@ static void write_entry(struct machine_writer *w, uint32_t block)
 	w->entered = block;
 }
 
+/* The machine block for the most executions, up to so many. */
+static uint32_t longest_piece(const struct kernel_code *c, uint32_t block, uint64_t run)
+{
+	uint32_t best = block;
+	for (uint32_t i = c->block_count; i < c->machine_block_count; i++)
+		if (c->machine_blocks[i].of == block && c->machine_blocks[i].times <= run && c->machine_blocks[i].times <= CODE_MOST_TIMES &&
+		    c->machine_blocks[i].times > c->machine_blocks[best].times)
+			best = i;
+	return best;
+}
+
+/* Executions of a loop that has no piece for so few. If there is no rest, it has a fixed number of rounds, of which a window has some: to the nearest. */
+static void write_few(struct machine_writer *w, uint32_t block, uint64_t run)
+{
+	uint32_t longest = longest_piece(w->in->code, block, CODE_MOST_TIMES);
+	if (w->s->rests[block]) {
+		write_rest(w, block, run < w->s->longest[block] ? run : w->s->longest[block] - 1);
+	} else if (run * 2 >= w->s->longest[block]) {
+		w->to->blocks[w->block_count++] = longest;
+		if (w->accesses)
+			write_piece(w, longest, run);
+	}
+}
+
+static void write_pieces(struct machine_writer *w, uint32_t piece, uint64_t count)
+{
+	for (uint64_t n = 0; n < count; n++) {
+		w->to->blocks[w->block_count++] = piece;
+		if (w->s->reordered && w->accesses)
+			write_piece(w, piece, UINT64_MAX);
+	}
+}
+
 /* `run` executions of a block in a row, by the longest unrolled ones first. Returns those that are left of these; *rest: where they begin. */
-static uint64_t write_run(struct machine_writer *w, uint32_t block, uint64_t run, size_t *rest)
+static uint64_t write_run(struct machine_writer *w, uint32_t block, uint64_t run, struct written_rest *rest)
 {
 	const struct kernel_code *c = w->in->code;
 	uint64_t left = 0;
 	bool first = true;
-	if (run)
+	if (run) {
+		leave_loop(w, block);
 		write_entry(w, block);
+		w->due = w->s->rests[block] ? block : UINT32_MAX;
+	}
 	while (run) {
-		uint32_t best = block;
-		for (uint32_t i = c->block_count; i < c->machine_block_count; i++)
-			if (c->machine_blocks[i].of == block && c->machine_blocks[i].times <= run && c->machine_blocks[i].times <= CODE_MOST_TIMES &&
-			    c->machine_blocks[i].times > c->machine_blocks[best].times)
-				best = i;
-		for (uint64_t n = run / c->machine_blocks[best].times; n; n--) {
-			w->to->blocks[w->block_count++] = best;
-			if (w->s->reordered && w->accesses)
-				write_piece(w, best);
-		}
-		run %= c->machine_blocks[best].times;
+		uint32_t best = longest_piece(c, block, run);
+		bool few = !c->machine_blocks[best].count;
+		if (few)
+			write_few(w, block, run);
+		else
+			write_pieces(w, best, run / c->machine_blocks[best].times);
+		run = few ? 0 : run % c->machine_blocks[best].times;
 		if (first) {
 			left = run;
-			*rest = w->block_count;
+			*rest = (struct written_rest){w->block_count, w->access_count};
 		}
 		first = false;
 	}
@@ -177,17 +252,18 @@ static void write_border(struct machine_writer *w, size_t at, uint32_t block, ui
 {
 	struct place_now *now = &w->now[at];
 	bool only = w->only;
-	size_t rest = 0;
+	struct written_rest rest = {0, 0};
 	uint64_t left = write_run(w, block, run, &rest);
-	if (now->begins && at < w->path->block_count && w->in->code->machine_blocks[w->path->blocks[at]].count)
+	leave_loop(w, at < w->path->block_count ? w->path->blocks[at] : UINT32_MAX);
+	if (now->begins && at < w->path->block_count && w->s->coded[w->path->blocks[at]])
 		write_entry(w, w->path->blocks[at]); /* it is not repeated with the window */
 	now->block = (uint32_t)w->block_count;
 	now->access = (uint32_t)w->access_count;
 	if (only && left && left < run && !now->begins) {
 		uint32_t each = (uint32_t)((w->access_count - w->now[w->border].access) / run);
 		now->only_from = w->border;
-		now->only_block = (uint32_t)rest;
-		now->only_access = now->access - each * (uint32_t)left;
+		now->only_block = (uint32_t)rest.block;
+		now->only_access = w->s->reordered ? (uint32_t)rest.access : now->access - each * (uint32_t)left;
 		now->share = (double)(run - left) / (double)run;
 	}
 	w->border = at;
@@ -243,7 +319,7 @@ static uint64_t write_parted(struct machine_writer *w, size_t at, uint32_t last,
 {
 	const struct code_block *b = &w->in->code->blocks[w->path->blocks[at]];
 	uint32_t table = w->s->ways[w->path->blocks[at]], again = table ? ways_taken(w, at) - 1 : 0, count = 0, joins[2];
-	size_t rest;
+	struct written_rest rest;
 	for (uint32_t e = b->first_edge; e < b->first_edge + b->edge_count && b->edge_count <= 2; e++)
 		if (arrives(w, at, e))
 			joins[count++] = w->s->arrivals[w->in->code->edges[e].to];
@@ -261,14 +337,15 @@ static void write_path(struct machine_writer *w)
 	const struct kernel_code *c = w->in->code;
 	uint32_t last = 0;
 	uint64_t run = 0;
-	size_t first = 0, rest;
+	size_t first = 0;
+	struct written_rest rest;
 	for (size_t at = 0; at < w->path->block_count; at++) {
 		uint32_t block = w->path->blocks[at];
 		if (w->now && w->now[at].border) {
 			write_border(w, at, last, run);
 			run = 0;
 		}
-		if (c->machine_blocks[block].count) {
+		if (w->s->coded[block]) {
 			if (run && block != last) {
 				write_run(w, last, run, &rest);
 				run = 0;
@@ -286,6 +363,7 @@ static void write_path(struct machine_writer *w)
 		write_border(w, w->path->block_count, last, run);
 	else
 		write_run(w, last, run, &rest);
+	leave_loop(w, UINT32_MAX);
 }
 
 static size_t most_accesses(const struct machine_store *s, const struct warp_path *path)
@@ -379,7 +457,7 @@ int machine_write_path(const struct launch_warps *in, struct machine_store *s, u
 	const struct warp_path *path = &in->paths[p];
 	struct written *to = &s->written[p];
 	size_t accesses = most_accesses(s, path);
-	struct machine_writer w = {.in = in, .s = s, .path = path, .to = to, .entered = UINT32_MAX, .executions = s->executions};
+	struct machine_writer w = {.in = in, .s = s, .path = path, .to = to, .entered = UINT32_MAX, .due = UINT32_MAX, .executions = s->executions};
 	to->blocks = calloc((in->code->origin != CODE_SELECTED ? 5 : 1) * path->block_count + 2, sizeof *to->blocks); /* with entries of loops, and write_parted */
 	to->accesses = path->accesses ? calloc(accesses + 1, sizeof *to->accesses) : NULL;
 	to->waits = path->waits ? calloc(accesses + 1, sizeof *to->waits) : NULL;

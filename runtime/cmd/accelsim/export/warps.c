@@ -218,8 +218,14 @@ static size_t find_execution(const struct warp_writer *w, size_t at, uint32_t n)
 	return at;
 }
 
+/* Which execution a copy in a block is that stands for so many; `longest`: of a rest, how many the longest piece stands for, else 0. UINT32_MAX: it is off. */
+static uint32_t execution_of(uint32_t copy, uint32_t times, uint32_t longest)
+{
+	return longest ? machine_execution_of_rest(longest, copy, times) : copy < times ? copy : 0;
+}
+
 /* The accesses of a block of the view that stands for executions of one from `at` on: the n-th with one origin is that of the n-th of them. */
-static void add_pending(struct warp_writer *w, uint32_t block, uint32_t times, size_t at)
+static void add_pending(struct warp_writer *w, uint32_t block, uint32_t times, uint32_t longest, size_t at)
 {
 	const struct export_code *c = w->launch->code;
 	const struct code_block *b = &c->view.blocks[block];
@@ -229,10 +235,12 @@ static void add_pending(struct warp_writer *w, uint32_t block, uint32_t times, s
 		uint32_t copy = 0;
 		if (!code_has_accesses(c->view.code[i].class))
 			continue;
-		for (uint32_t o = b->first; o < i && times > 1; o++)
+		for (uint32_t o = b->first; o < i && (times > 1 || longest); o++)
 			copy += code_has_accesses(c->view.code[o].class) && c->origins[o].block == origin->block && c->origins[o].rank == origin->rank;
-		size_t from = find_execution(w, at, copy < times ? copy : 0);
-		uint32_t access = c->blocks ? find_access(w, from, origin) : executed(w, from)->first_access + origin->rank;
+		uint32_t execution = execution_of(copy, times, longest), access = NOTHING;
+		size_t from = execution == UINT32_MAX ? at : find_execution(w, at, execution);
+		if (execution != UINT32_MAX)
+			access = c->blocks ? find_access(w, from, origin) : executed(w, from)->first_access + origin->rank;
 		gs_buf_add(&w->pending, &access, sizeof access);
 	}
 }
@@ -255,29 +263,61 @@ static uint32_t ended_by(const struct warp_writer *w, size_t *at, uint32_t count
 	return ended;
 }
 
+/* The piece of the block's loop for the most executions, up to so many; *times: how many those are. */
+static uint32_t longest_piece(const struct warp_writer *w, uint32_t most, uint32_t *times)
+{
+	const struct kernel_code *code = w->launch->code->code;
+	uint32_t best = w->run_block;
+	*times = 1;
+	for (uint32_t i = code->block_count; i < w->launch->code->view.block_count; i++)
+		if (code->machine_blocks[i].of == w->run_block && code->machine_blocks[i].times <= most && code->machine_blocks[i].times > *times) {
+			best = i;
+			*times = code->machine_blocks[i].times;
+		}
+	return best;
+}
+
+/* What is executed when the loop is entered (times: 0) or left (CODE_REST); UINT32_MAX: nothing. */
+static uint32_t beside_loop(const struct warp_writer *w, uint32_t times)
+{
+	const struct kernel_code *code = w->launch->code->code;
+	for (uint32_t i = code->block_count; i < w->launch->code->view.block_count; i++)
+		if (code->machine_blocks[i].of == w->run_block && code->machine_blocks[i].times == times)
+			return i;
+	return UINT32_MAX;
+}
+
+static void write_rest(struct warp_writer *w, uint32_t rest, uint32_t left, size_t *at)
+{
+	uint32_t longest;
+	size_t next = 0, from = *at < w->blocks.len / sizeof(struct executed_block) ? *at : *at - 1;
+	uint32_t mask = executed(w, from)->mask;
+	longest_piece(w, CODE_MOST_TIMES, &longest);
+	add_pending(w, rest, left, longest, from);
+	write_block(w, rest, mask, left ? ended_by(w, at, left) : 0, &next);
+}
+
 /* Executions of one block in a row, by the longest unrolled ones first, after what is executed when the loop is entered. */
 static void write_run(struct warp_writer *w)
 {
 	const struct kernel_code *code = w->launch->code->code;
 	size_t at = w->run_first, next = 0;
-	for (uint32_t i = code->block_count; i < w->launch->code->view.block_count && w->run; i++)
-		if (code->machine_blocks[i].of == w->run_block && !code->machine_blocks[i].times)
-			write_block(w, i, executed(w, at)->mask, 0, &next);
-	for (uint32_t left = w->run; left;) {
-		uint32_t best = w->run_block, times = 1;
-		uint32_t most = left < CODE_MOST_TIMES ? left : CODE_MOST_TIMES;
-		for (uint32_t i = code->block_count; i < w->launch->code->view.block_count; i++)
-			if (code->machine_blocks[i].of == w->run_block && code->machine_blocks[i].times <= most && code->machine_blocks[i].times > times) {
-				best = i;
-				times = code->machine_blocks[i].times;
-			}
+	uint32_t entry = w->run ? beside_loop(w, 0) : UINT32_MAX, rest = w->run ? beside_loop(w, CODE_REST) : UINT32_MAX, left = w->run;
+	if (entry != UINT32_MAX)
+		write_block(w, entry, executed(w, at)->mask, 0, &next);
+	while (left) {
+		uint32_t times, best = longest_piece(w, left < CODE_MOST_TIMES ? left : CODE_MOST_TIMES, &times);
+		if (w->launch->code->blocks && !code->machine_blocks[best].count)
+			break;
 		for (; left >= times; left -= times) {
 			uint32_t mask = executed(w, at)->mask;
 			next = 0;
-			add_pending(w, best, times, at);
+			add_pending(w, best, times, 0, at);
 			write_block(w, best, mask, ended_by(w, &at, times), &next);
 		}
 	}
+	if (rest != UINT32_MAX)
+		write_rest(w, rest, left, &at);
 	w->run = 0;
 }
 
@@ -287,7 +327,7 @@ static void write_path(struct warp_writer *w)
 	size_t count = w->blocks.len / sizeof(struct executed_block);
 	for (size_t at = 0; at < count; at++) {
 		uint32_t block = executed(w, at)->block;
-		if (c->blocks && !c->code->machine_blocks[block].count)
+		if (c->blocks && !machine_executes(c->code, block))
 			continue;
 		if (w->run && (block != w->run_block || !c->blocks))
 			write_run(w);
