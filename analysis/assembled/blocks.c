@@ -144,6 +144,51 @@ static bool take(struct assembled_kernel *k, uint32_t b, int32_t owner)
 	return owner >= 0;
 }
 
+static bool has_accesses(const struct assembled_kernel *k, const struct assembled_block *s)
+{
+	for (uint32_t i = s->first; i < s->first + s->count; i++)
+		if (assembled_is_access(assembled_class(k, i).class) || assembled_class(k, i).class == CODE_barrier)
+			return true;
+	return false;
+}
+
+/* Whether the PTX has a block for the way into the loop of `header`. */
+static bool has_way_in(const struct kernel_code *c, uint32_t header)
+{
+	for (uint32_t e = 0; e < c->edge_count; e++) {
+		int32_t l = c->edges[e].to == (int32_t)header ? c->blocks[c->edges[e].from].loop : c->blocks[header].loop;
+		while (l >= 0 && l != c->blocks[header].loop)
+			l = c->loops[l].outer;
+		if (l < 0 && c->blocks[c->edges[e].from].edge_count == 1)
+			return true;
+	}
+	return false;
+}
+
+/* What stands before a loop that the PTX enters by branches alone is executed when the loop is entered. Returns the loop's first block, or -1: it is no such way. */
+static int32_t entered_loop(const struct assembled_kernel *k, uint32_t b)
+{
+	const struct kernel_code *c = k->code;
+	const struct assembled_block *s = &k->blocks[b];
+	int32_t next = s->next[0] >= 0 ? s->next[0] : s->next[1];
+	if ((s->next[0] >= 0 && s->next[1] >= 0) || next <= (int32_t)b || k->blocks[next].depth != s->depth + 1 || has_accesses(k, s))
+		return -1;
+	int32_t owner = k->blocks[next].owner, loop = owner < 0 ? -1 : c->blocks[owner].loop;
+	bool first = loop >= 0 && c->loops[loop].header == (uint32_t)owner && assembled_depth(c, (uint32_t)owner) == s->depth + 1;
+	return first && !k->unrolled[owner] && !has_way_in(c, (uint32_t)owner) ? owner : -1;
+}
+
+static void take_entries(struct assembled_kernel *k)
+{
+	for (uint32_t b = 0; b < k->block_count; b++) {
+		int32_t loop = k->blocks[b].reached && k->blocks[b].owner < 0 ? entered_loop(k, b) : -1;
+		if (loop < 0)
+			continue;
+		k->blocks[b].owner = loop;
+		k->blocks[b].times = 0;
+	}
+}
+
 /* What follows an exit under a predicate goes on with the block before, if nothing else leads to it. */
 static int32_t owner_of_only_previous(const struct assembled_kernel *k, uint32_t b)
 {
@@ -162,6 +207,7 @@ static int32_t owner_of_only_previous(const struct assembled_kernel *k, uint32_t
 static int adopt(struct assembled_kernel *k, struct gs_error *why)
 {
 	bool changed = true;
+	take_entries(k);
 	for (uint32_t b = 0; b < k->block_count && !k->sass->lines; b++)
 		if (k->blocks[b].reached && k->blocks[b].owner < 0)
 			take(k, b, owner_of_only_previous(k, b));

@@ -17,7 +17,7 @@ static uint32_t skipped(const struct assembled_kernel *k, int32_t owner, uint32_
 	uint32_t count = 0;
 	for (uint32_t b = from; b < to; b++)
 		for (uint32_t i = 0; i < k->blocks[b].count && k->blocks[b].reached && k->blocks[b].owner == owner &&
-				     !k->blocks[b].copy;
+				     k->blocks[b].times && !k->blocks[b].copy;
 		     i++) {
 			uint8_t class = assembled_class(k, k->blocks[b].first + i).class;
 			count = assembled_is_access(class) || class == CODE_barrier ? MOST_SKIPPED + 1 : count + 1;

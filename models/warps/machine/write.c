@@ -178,9 +178,18 @@ static void leave_loop(struct machine_writer *w, uint32_t to)
 		write_rest(w, w->due, 0);
 }
 
+/* Whether a block is in the loop that another one is the first of. */
+static bool is_in_loop(const struct kernel_code *c, uint32_t block, uint32_t header)
+{
+	int32_t l = block == UINT32_MAX ? -1 : c->blocks[block].loop;
+	while (l >= 0 && c->loops[l].header != header)
+		l = c->loops[l].outer;
+	return l >= 0;
+}
+
 static void write_entry(struct machine_writer *w, uint32_t block)
 {
-	if (w->s->entries[block] && w->entered != block)
+	if (w->s->entries[block] && w->entered != block && !is_in_loop(w->in->code, w->entered, block))
 		w->to->blocks[w->block_count++] = w->s->entries[block];
 	w->entered = block;
 }

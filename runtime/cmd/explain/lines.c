@@ -155,12 +155,31 @@ static uint32_t loop_depth(const struct kernel_code *c, int32_t loop)
 	return depth;
 }
 
-static int attribute_block(struct explain *e, struct explain_kernel *k, uint32_t block)
+/* The shortest piece of a block's loop that has several rounds; UINT32_MAX: there is none. */
+static uint32_t shortest_piece(const struct kernel_code *c, uint32_t block)
 {
-	const struct code_block *b = &k->executed.blocks[block];
-	uint32_t depth = loop_depth(k->code, b->loop);
+	uint32_t best = UINT32_MAX;
+	for (uint32_t b = c->block_count; b < c->machine_block_count; b++) {
+		const struct code_machine_block *m = &c->machine_blocks[b];
+		if (m->of == block && m->times > 1 && m->times <= CODE_MOST_TIMES && (best == UINT32_MAX || m->times < c->machine_blocks[best].times))
+			best = b;
+	}
+	return best;
+}
+
+/* The instructions that a block is shown with: its own. If its loop only has several rounds at once, the fewest. */
+static uint32_t shown_as(const struct kernel_code *c, uint32_t block)
+{
+	uint32_t piece = machine_has(c) && !c->machine_blocks[block].count ? shortest_piece(c, block) : UINT32_MAX;
+	return piece == UINT32_MAX ? block : piece;
+}
+
+/* Block `as` of what is executed, for a block of the PTX. */
+static int attribute_block(struct explain *e, struct explain_kernel *k, uint32_t block, uint32_t as, uint32_t depth)
+{
+	const struct code_block *b = &k->executed.blocks[as];
 	double *cycles = calloc(b->count + 1u, sizeof *cycles);
-	int result = cycles ? pipeline_issue_latencies(&e->gpu, &k->executed, block, cycles) : -ENOMEM;
+	int result = cycles ? pipeline_issue_latencies(&e->gpu, &k->executed, as, cycles) : -ENOMEM;
 	for (uint32_t i = 0; i < b->count && !result; i++) {
 		const struct code_instruction *in = &k->executed.code[b->first + i];
 		struct explain_line *l = line_of(e, k, in);
@@ -200,13 +219,28 @@ static int choose_code(struct explain_kernel *k)
 	return 0;
 }
 
-/* Looks at the first `block_count` blocks only. After them come copies of unrolled loops, which are the same lines again. */
+/* What enters a loop that is not unrolled is outside it. */
+static int attribute_ways_in(struct explain *e, struct explain_kernel *k)
+{
+	const struct kernel_code *c = k->code;
+	int result = 0;
+	for (uint32_t b = c->block_count; b < c->machine_block_count && !result; b++) {
+		uint32_t of = c->machine_blocks[b].of, depth = loop_depth(c, c->blocks[of].loop);
+		if (!c->machine_blocks[b].times && shortest_piece(c, of) == UINT32_MAX)
+			result = attribute_block(e, k, of, b, depth ? depth - 1 : 0);
+	}
+	return result;
+}
+
+/* After the first `block_count` blocks come copies of unrolled loops, which are the same lines again. */
 int explain_attribute(struct explain *e, struct explain_kernel *k, struct gs_error *err)
 {
 	k->lines = calloc(e->source.line_count + 1u, sizeof *k->lines);
 	int result = k->lines ? choose_code(k) : -ENOMEM;
 	for (uint32_t b = 0; b < k->code->block_count && !result; b++)
-		result = attribute_block(e, k, b);
+		result = attribute_block(e, k, b, shown_as(k->code, b), loop_depth(k->code, k->code->blocks[b].loop));
+	if (!result)
+		result = attribute_ways_in(e, k);
 	if (!result)
 		result = find_unrolled(&e->source, k);
 	return result ? gs_fail(err, ENOMEM, "out of memory") : 0;

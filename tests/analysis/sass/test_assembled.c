@@ -74,19 +74,20 @@ static bool is_waited_for(const struct kernel_code *c, const struct code_instruc
 	return false;
 }
 
-/* The way into the loop (LDC, UMOV) is no block of the PTX: the block before has it. */
+/* The way into the loop (LDC, UMOV) is no block of the PTX: it is executed when the loop is entered. */
 static void blocks_are_those_of_the_ptx(void)
 {
-	static const uint32_t counts[] = {13, 8, 0, 0, 2};
-	static const int32_t merged[] = {-1, -1, 1, 1, -1};
+	static const uint32_t counts[] = {11, 8, 0, 0, 2, 2};
+	static const int32_t merged[] = {-1, -1, 1, 1, -1, -1};
 	struct assembled_case c;
 	make_case("walk", &c);
 	CU_ASSERT_EQUAL_FATAL(assembled_apply(c.function, &c.cubin, cubin_find(&c.cubin, "walk"), c.code, &error), 0);
 	CU_ASSERT_EQUAL(c.code->origin, CODE_ASSEMBLED);
 	CU_ASSERT_EQUAL(c.code->registers, 10);
 	CU_ASSERT_EQUAL(c.code->machine_count, 23);
-	CU_ASSERT_EQUAL_FATAL(c.code->machine_block_count, 5);
-	for (uint32_t b = 0; b < 5; b++) {
+	CU_ASSERT_EQUAL_FATAL(c.code->machine_block_count, 6);
+	CU_ASSERT_TRUE(c.code->machine_blocks[5].of == 1 && c.code->machine_blocks[5].times == 0);
+	for (uint32_t b = 0; b < 6; b++) {
 		CU_ASSERT_EQUAL(c.code->machine_blocks[b].count, counts[b]);
 		CU_ASSERT_EQUAL(c.code->machine_blocks[b].merged, merged[b]);
 	}

@@ -199,6 +199,19 @@ static void parts_of_a_load_may_go_down(void)
 	free_case(&c);
 }
 
+/* Blocks 1 and 3 are loops that block 0 branches to. The first parts of their remainders, 16 instructions each, are computed once when they are entered. */
+static void ways_into_loops_are_executed_when_they_are_entered(void)
+{
+	struct loop_case c;
+	make_case("entered", &c);
+	CU_ASSERT_EQUAL_FATAL(c.code->machine_block_count, 7);
+	piece_is(c.code, 5, 1, 0, 16);
+	piece_is(c.code, 6, 3, 0, 16);
+	PATH_IS(c.code, LIST(0, 1, 1, 1, 2, 4), LIST(0, 5, 1, 1, 1, 2, 4));
+	PATH_IS(c.code, LIST(0, 3, 3, 4), LIST(0, 6, 3, 3, 4));
+	free_case(&c);
+}
+
 /* 19 instructions come before the rare case of a reciprocal root, which is a call, and 3 after it. */
 static void reciprocal_roots_have_rare_calls(void)
 {
@@ -218,5 +231,6 @@ void add_loop_ends_tests(void)
 	CU_add_test(suite, "last rounds may be short", last_rounds_may_be_short);
 	CU_add_test(suite, "known rounds leave nothing", known_rounds_leave_nothing);
 	CU_add_test(suite, "parts of a load may go down", parts_of_a_load_may_go_down);
+	CU_add_test(suite, "ways into loops are executed when they are entered", ways_into_loops_are_executed_when_they_are_entered);
 	CU_add_test(suite, "reciprocal roots have rare calls", reciprocal_roots_have_rare_calls);
 }

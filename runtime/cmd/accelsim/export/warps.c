@@ -287,6 +287,16 @@ static uint32_t beside_loop(const struct warp_writer *w, uint32_t times)
 	return UINT32_MAX;
 }
 
+/* Whether the loop of the block was entered before the run, since the block before is in it. */
+static bool is_inside(const struct warp_writer *w)
+{
+	const struct kernel_code *code = w->launch->code->code;
+	int32_t loop = w->run_first ? code->blocks[executed(w, w->run_first - 1)->block].loop : -1;
+	while (loop >= 0 && code->loops[loop].header != w->run_block)
+		loop = code->loops[loop].outer;
+	return loop >= 0;
+}
+
 static void write_rest(struct warp_writer *w, uint32_t rest, uint32_t left, size_t *at)
 {
 	uint32_t longest;
@@ -303,7 +313,7 @@ static void write_run(struct warp_writer *w)
 	const struct kernel_code *code = w->launch->code->code;
 	size_t at = w->run_first, next = 0;
 	uint32_t entry = w->run ? beside_loop(w, 0) : UINT32_MAX, rest = w->run ? beside_loop(w, CODE_REST) : UINT32_MAX, left = w->run;
-	if (entry != UINT32_MAX)
+	if (entry != UINT32_MAX && !is_inside(w))
 		write_block(w, entry, executed(w, at)->mask, 0, &next);
 	while (left) {
 		uint32_t times, best = longest_piece(w, left < CODE_MOST_TIMES ? left : CODE_MOST_TIMES, &times);
