@@ -3,7 +3,8 @@
  *
  * All SMs advance together, in steps that are no longer than the shortest answer of memory takes. Requests that leave within
  * a step are answered after it, so no SM's step depends on another's. Groups go to SMs as in grid.c. No SM stands for another
- * here, because no two groups use the same addresses.
+ * here, because no two groups use the same addresses. The first groups go to one SM each, in order, so SMs after the last of them are
+ * not made: an SM of an H200 is 24 KB, and its memory 20 KB besides the tags of L1, all of which would be cleared.
  */
 #include "models/grid/dispatch.h"
 #include "models/grid/grid.h"
@@ -12,6 +13,7 @@
 #include "models/grid/rates.h"
 #include "models/grid/rest.h"
 #include "models/gpu/kept.h"
+#include "models/util/minmax.h"
 
 #include <errno.h>
 #include <math.h>
@@ -269,9 +271,9 @@ static void set_replaced(struct memory_system *memory, const struct ov_machine *
 
 static int make_team(struct team *t, const struct ov_machine *m)
 {
-	t->count = t->plan->sm_count;
+	t->count = (uint32_t)min_u64(t->plan->sm_count, t->plan->groups);
 	t->last = t->count - 1;
-	t->memory = memory_new(m->gpu, t->count, t->plan->capacity > 0 ? t->plan->capacity : 1);
+	t->memory = memory_new(m->gpu, t->plan->sm_count, t->plan->capacity > 0 ? t->plan->capacity : 1);
 	if (t->memory)
 		memory_set_places(t->memory, m->launch->argument_bytes, m->launch->argument_count);
 	t->sms = calloc(t->count, sizeof *t->sms);

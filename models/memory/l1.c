@@ -257,9 +257,10 @@ bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, b
 
 void l1_forget(struct l1_cache *c)
 {
-	uint64_t lines = c->tags.unused ? 0 : (uint64_t)c->tags.sets * c->tags.ways;
+	uint64_t lines = (uint64_t)c->tags.sets * c->tags.ways;
 	for (uint64_t i = 0; i < lines; i++)
-		tags_line(&c->tags, (uint32_t)i)->valid &= tags_line(&c->tags, (uint32_t)i)->dirty;
+		if (tags_was_used(&c->tags, (uint32_t)i))
+			tags_line(&c->tags, (uint32_t)i)->valid &= tags_line(&c->tags, (uint32_t)i)->dirty;
 }
 
 void l1_fill(struct l1_cache *c, uint32_t entry, l1_waiter_fn *on_waiter, void *ctx)

@@ -639,8 +639,8 @@ void partition_atomics(const struct partition *p, const struct memory_map *map, 
 {
 	for (uint32_t s = 0; s < p->config->map.slices && p->counts.atomics; s++) {
 		const struct tag_store *t = &p->slices[s].tags;
-		for (uint64_t i = 0; !t->unused && i < (uint64_t)t->sets * t->ways; i++) {
-			if (!tags_line(t, (uint32_t)i)->atomics)
+		for (uint64_t i = 0; i < (uint64_t)t->sets * t->ways; i++) {
+			if (!tags_was_used(t, (uint32_t)i) || !tags_line(t, (uint32_t)i)->atomics)
 				continue;
 			struct memory_place at = memory_map_find(map, tags_address(t, (uint32_t)i));
 			parts[at.channel * map->slices + at.slice] += tags_line(t, (uint32_t)i)->atomics;

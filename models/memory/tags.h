@@ -21,8 +21,8 @@ struct tag_entry {
 /* Few ways: a set's tags and stamps are searched. Many: lines are found by a hash of their address, and are in lists by age. */
 struct tag_store {
 	uint64_t *tags; /* few ways: per line, its address + 1; 0: it has none */
-	struct tag_line *lines; /* few ways */
-	int64_t *stamps; /* few ways: when lines were used; the least goes first, then the first way */
+	struct tag_line *lines; /* few ways; of a set without any address, not written yet */
+	int64_t *stamps; /* likewise: when lines were used; the least goes first, then the first way */
 	int64_t used, dropped;
 	struct tag_entry *entries; /* many ways */
 	uint32_t *oldest, *newest; /* per set, a line */
@@ -64,6 +64,12 @@ static inline void tags_prefetch(const struct tag_store *t, uint32_t set)
 	const char *first = (const char *)&t->tags[set * t->ways];
 	for (uint32_t at = 0; at < t->ways * sizeof *t->tags; at += 64)
 		__builtin_prefetch(first + at);
+}
+
+/* Whether the line ever had an address. If not, nothing else is known of it. */
+static inline bool tags_was_used(const struct tag_store *t, uint32_t line)
+{
+	return !t->unused && (t->entries ? t->entries[line].tag : t->tags[line]);
 }
 
 static inline struct tag_line *tags_line(const struct tag_store *t, uint32_t line)

@@ -6,6 +6,7 @@
 #include "models/memory/tags.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- tags ---- */
 
@@ -24,6 +25,25 @@ static void least_recently_used_goes_first(void)
 	tags_line(&t, tags_find(&t, 0, 0))->pending = 0;
 	tags_drop(&t, 0, tags_find(&t, 0, 0));
 	CU_ASSERT_EQUAL(tags_find(&t, 0, 0), MEMORY_NONE);
+	tags_free(&t);
+}
+
+/* Two sets of two ways: what other lines left in the host's memory is not there in a set that none has come to. */
+static void nothing_is_known_of_lines_that_never_came(void)
+{
+	struct tag_store t;
+	CU_ASSERT_EQUAL_FATAL(tags_init(&t, 4, 2), 0);
+	memset(t.lines, 0xff, 4 * sizeof *t.lines);
+	memset(t.stamps, 0xff, 4 * sizeof *t.stamps);
+	CU_ASSERT_EQUAL(tags_find(&t, 1, 0), MEMORY_NONE);
+	CU_ASSERT_FALSE(tags_was_used(&t, 2));
+	CU_ASSERT_EQUAL(tags_victim(&t, 1), 2); /* the first way of set 1 */
+	CU_ASSERT_EQUAL(tags_line(&t, 2)->dirty | tags_line(&t, 2)->pending, 0);
+	tags_replace(&t, 1, 2, 0);
+	CU_ASSERT_TRUE(tags_was_used(&t, 2));
+	CU_ASSERT_EQUAL(tags_victim(&t, 1), 3); /* its other way */
+	CU_ASSERT_EQUAL(tags_line(&t, 3)->atomics, 0);
+	CU_ASSERT_FALSE(tags_was_used(&t, 0));
 	tags_free(&t);
 }
 
@@ -198,6 +218,7 @@ void add_caches_tests(void)
 	CU_pSuite s = CU_add_suite("caches", NULL, NULL);
 	CU_add_test(s, "a cache without sets has a place for lines", a_cache_without_sets_has_a_place);
 	CU_ADD_TEST(s, least_recently_used_goes_first);
+	CU_ADD_TEST(s, nothing_is_known_of_lines_that_never_came);
 	CU_ADD_TEST(s, lines_go_in_the_order_of_their_use);
 	CU_ADD_TEST(s, loads_merge_and_sectors_are_asked_for_one_by_one);
 	CU_ADD_TEST(s, stores_drop_update_or_stay);
