@@ -25,7 +25,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_WORDS = TRACE_CHUNK_BYTES / 8, CHUNK_ROOM = TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_WORDS * 8, MOST_TOLD = 64 };
+enum {
+	CHUNK_WORDS = TRACE_CHUNK_BYTES / 8, CHUNK_HEADER = TRACE_CHUNK_HEADER_WORDS * 8, CHUNK_ROOM = TRACE_CHUNK_BYTES - CHUNK_HEADER, MOST_TOLD = 64,
+};
+/* Private arrays and constants are recorded by offsets, which are smaller. */
+#define MOST_OFFSET (UINT64_C(1) << 24)
 
 enum { MOST_LANES = 1 << 16 }; /* work-items of a group, at most: what comes from a file is bounded */
 
@@ -66,11 +70,15 @@ struct trace_decoder {
 	struct launch_trace *trace;
 	size_t bytes_left;
 	struct group group;
-	/* of the lane that is being read */
+	/* of the group's lanes up to now */
 	struct trace_event *events;
-	size_t event_count, event_room;
+	size_t event_count, event_room, usual_events; /* usual: of the group before */
 	struct trace_gap *gaps;
 	size_t gap_count, gap_room;
+	uint32_t last_base[TRACE_SLOTS]; /* by site, modulo slots: where its last address was */
+	/* of the lane that is being read */
+	size_t first_event, first_gap;
+	bool far_private; /* pointers lead to private memory */
 	struct slot slots[TRACE_SLOTS];
 	uint64_t near[TRACE_CLASSES];
 	uint64_t item;
@@ -143,24 +151,44 @@ static bool has_group(const struct trace_layout *l, uint64_t group)
 	return group < count;
 }
 
-static int find_chunks(struct trace_decoder *r, const uint8_t *bytes, size_t word_count, struct gs_error *err)
+static void add_chunk(struct trace_decoder *r, const uint8_t *at)
+{
+	uint64_t group = word_at(at, 0), who = word_at(at, 1), used = word_at(at, 2);
+	if (!has_group(r->layout, group) || (uint32_t)used > CHUNK_ROOM || (uint32_t)who >= MOST_LANES)
+		return;
+	r->chunks[r->chunk_count++] = (struct chunk){group, (uint32_t)who, (uint32_t)(who >> 32), at + CHUNK_HEADER, (uint32_t)used, used >> 32 & 1};
+	r->trace->size_bytes += (uint32_t)used;
+}
+
+static int find_chunks(struct trace_decoder *r, const uint8_t *bytes, size_t word_count)
 {
 	size_t room = (word_count - TRACE_HEADER_WORDS) / CHUNK_WORDS;
 	size_t taken = (uint32_t)word_at(bytes, 0);
 	taken = taken < room ? taken : room;
 	r->chunks = calloc(taken + 1, sizeof *r->chunks);
-	if (!r->chunks)
-		return gs_fail(err, ENOMEM, "out of memory");
-	for (size_t i = 0; i < taken; i++) {
-		const uint8_t *at = bytes + (TRACE_HEADER_WORDS + i * CHUNK_WORDS) * 8;
-		uint64_t group = word_at(at, 0), who = word_at(at, 1), used = word_at(at, 2);
-		if (!has_group(r->layout, group) || (uint32_t)used > CHUNK_ROOM || (uint32_t)who >= MOST_LANES)
-			continue;
-		r->chunks[r->chunk_count++] = (struct chunk){group, (uint32_t)who, (uint32_t)(who >> 32),
-		                                             at + TRACE_CHUNK_HEADER_WORDS * 8, (uint32_t)used, used >> 32 & 1};
-		r->trace->size_bytes += (uint32_t)used;
-	}
-	return sort_chunks(r) ? gs_fail(err, ENOMEM, "out of memory") : 0;
+	for (size_t i = 0; i < taken && r->chunks; i++)
+		add_chunk(r, bytes + (TRACE_HEADER_WORDS + i * CHUNK_WORDS) * 8);
+	return r->chunks ? 0 : -ENOMEM;
+}
+
+/* How long the packed chunk is that begins here; 0: none does. */
+static size_t packed_length(const uint8_t *bytes, size_t at, size_t length)
+{
+	if (length - at < CHUNK_HEADER)
+		return 0;
+	uint32_t used = (uint32_t)word_at(bytes + at, 2);
+	return used <= CHUNK_ROOM && length - at - CHUNK_HEADER >= used ? CHUNK_HEADER + used : 0;
+}
+
+static int find_packed(struct trace_decoder *r, const uint8_t *bytes, size_t length)
+{
+	size_t count = 0, more;
+	for (size_t at = 0; (more = packed_length(bytes, at, length)); at += more)
+		count++;
+	r->chunks = calloc(count + 1, sizeof *r->chunks);
+	for (size_t at = 0; r->chunks && (more = packed_length(bytes, at, length)); at += more)
+		add_chunk(r, bytes + at);
+	return r->chunks ? 0 : -ENOMEM;
 }
 
 /* ---- events ---- */
@@ -194,7 +222,7 @@ static bool is_copy(const struct trace_site *s)
 	return s->kind == TRACE_copy_in || s->kind == TRACE_copy_out || s->kind == TRACE_bulk;
 }
 
-static bool charge(struct trace_decoder *r, size_t bytes)
+static inline bool charge(struct trace_decoder *r, size_t bytes)
 {
 	if (!r->layout->most_bytes)
 		return true;
@@ -204,36 +232,42 @@ static bool charge(struct trace_decoder *r, size_t bytes)
 	return !r->full;
 }
 
-/* Room for one more item of an array. */
-static bool make_room(struct trace_decoder *r, void **items, size_t count, size_t *room, size_t size)
+/* Room for more items of an array. least: of an array that has none yet. */
+static bool make_room(struct trace_decoder *r, void **items, size_t *room, size_t least, size_t size)
 {
-	if (count == *room) {
-		size_t more = *room ? *room * 2 : 1024;
-		void *grown = reallocarray(*items, more, size);
-		if (!grown) {
-			r->full = true;
-			return false;
-		}
-		*items = grown;
-		*room = more;
-	}
-	return charge(r, size);
+	size_t more = *room ? *room * 2 : least;
+	void *grown = reallocarray(*items, more, size);
+	r->full |= !grown;
+	if (!grown)
+		return false;
+	*items = grown;
+	*room = more;
+	return true;
 }
 
-static struct trace_event *add_event(struct trace_decoder *r)
+static bool grow_events(struct trace_decoder *r)
 {
 	void *items = r->events;
-	bool fits = make_room(r, &items, r->event_count, &r->event_room, sizeof *r->events);
+	size_t usual = r->usual_events + r->usual_events / 8;
+	bool fits = make_room(r, &items, &r->event_room, usual > 1024 ? usual : 1024, sizeof *r->events);
 	r->events = items;
-	return fits ? &r->events[r->event_count++] : NULL;
+	return fits;
+}
+
+static inline struct trace_event *add_event(struct trace_decoder *r)
+{
+	if ((r->event_count == r->event_room && !grow_events(r)) || !charge(r, sizeof *r->events))
+		return NULL;
+	return &r->events[r->event_count++];
 }
 
 static struct trace_gap *add_gap(struct trace_decoder *r)
 {
 	void *items = r->gaps;
-	bool fits = make_room(r, &items, r->gap_count, &r->gap_room, sizeof *r->gaps);
+	if (r->gap_count == r->gap_room && !make_room(r, &items, &r->gap_room, 64, sizeof *r->gaps))
+		return NULL;
 	r->gaps = items;
-	return fits ? &r->gaps[r->gap_count++] : NULL;
+	return charge(r, sizeof *r->gaps) ? &r->gaps[r->gap_count++] : NULL;
 }
 
 /* The number of a block in the table, of one that is counted from the kernel's first. */
@@ -247,7 +281,7 @@ static uint32_t block_of(const struct trace_decoder *r, uint64_t counted)
 static bool read_gap(struct trace_decoder *r, struct byte_cursor *c)
 {
 	uint64_t body = read_number(c), kept = read_number(c), iterations = read_number(c);
-	if (c->bad || !r->group.begun || body >= r->layout->block_count || !kept || r->event_count >= UINT32_MAX)
+	if (c->bad || !r->group.begun || body >= r->layout->block_count || !kept || r->event_count - r->first_event >= UINT32_MAX)
 		return false;
 	if (!iterations)
 		return true;
@@ -255,7 +289,7 @@ static bool read_gap(struct trace_decoder *r, struct byte_cursor *c)
 	if (!g)
 		return false;
 	memset(g, 0, sizeof *g); /* its bytes identify the trace */
-	g->before = (uint32_t)r->event_count;
+	g->before = (uint32_t)(r->event_count - r->first_event);
 	g->body = block_of(r, body);
 	g->kept = kept < UINT32_MAX ? (uint32_t)kept : UINT32_MAX;
 	g->iterations = iterations;
@@ -334,6 +368,7 @@ static bool read_access(struct trace_decoder *r, struct byte_cursor *c, uint64_t
 	*e = (struct trace_event){TRACE_ACCESS + (uint32_t)site, bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX, address};
 	*q = (struct slot){address, fresh || stride != (int32_t)stride ? 0 : (int32_t)stride, (uint32_t)site + 1};
 	r->near[class] = address;
+	r->far_private |= s->space == SPACE_local && address >= MOST_OFFSET;
 	r->trace->accesses++;
 	return true;
 }
@@ -360,8 +395,11 @@ static bool read_event(struct trace_decoder *r, struct byte_cursor *c)
 static bool read_lane(struct trace_decoder *r, const struct chunk *chunks, size_t count)
 {
 	const struct group *g = &r->group;
-	r->event_count = r->gap_count = 0;
-	memset(r->slots, 0, sizeof r->slots);
+	r->event_count = r->first_event;
+	r->gap_count = r->first_gap;
+	r->far_private = false;
+	for (int i = 0; i < TRACE_SLOTS; i++)
+		r->slots[i].tag = 0;
 	memset(r->near, 0, sizeof r->near);
 	r->near[TRACE_CLASSES - 1] = r->item * TRACE_TEXEL_BYTES << TRACE_IMAGE_BITS;
 	r->near[0] = g->base_count && g->bases[0].kind == TRACE_BASE_ARGUMENT ? g->recorded[0] : 0;
@@ -404,7 +442,7 @@ static void place_bases(struct trace_decoder *r)
 	}
 }
 
-static uint64_t in_bases(const struct group *g, uint64_t address, bool shared, uint32_t *last)
+static inline uint64_t in_bases(const struct group *g, uint64_t address, bool shared, uint32_t *last)
 {
 	for (uint32_t n = 0; n < g->base_count; n++) {
 		uint32_t i = *last + n < g->base_count ? *last + n : *last + n - g->base_count;
@@ -452,42 +490,47 @@ static void place_texel(const struct trace_layout *l, bool written, struct trace
  * Private arrays and constants of the program are recorded by their offset; private memory that pointers lead to, by the device's
  * address, of which only the distance to the work-item's lowest is worth anything.
  */
-static void make_canonical(struct trace_decoder *r)
+static uint64_t lowest_private(const struct trace_decoder *r)
 {
-	enum { BEHIND_ARRAYS = 1 << 24 };
-	const uint64_t constants = UINT64_C(1) << 39;
-	uint64_t lowest = UINT64_MAX, most_offset = UINT64_C(1) << 24;
-	uint32_t last[2] = {0, 0};
 	const struct trace_site *sites = r->layout->sites;
-	for (size_t i = 0; i < r->event_count; i++) {
+	uint64_t lowest = UINT64_MAX;
+	for (size_t i = r->first_event; i < r->event_count && r->far_private; i++) {
 		const struct trace_event *e = &r->events[i];
-		if (e->what & TRACE_ACCESS && sites[e->what & ~TRACE_ACCESS].space == SPACE_local && e->address >= most_offset &&
+		if (e->what & TRACE_ACCESS && sites[e->what & ~TRACE_ACCESS].space == SPACE_local && e->address >= MOST_OFFSET &&
 		    e->address < lowest)
 			lowest = e->address;
 	}
-	for (size_t i = 0; i < r->event_count; i++) {
+	return lowest;
+}
+
+static void make_canonical(struct trace_decoder *r)
+{
+	enum { BEHIND_ARRAYS = 1 << 24 };
+	const uint64_t constants = UINT64_C(1) << 39, lowest = lowest_private(r);
+	const struct trace_site *sites = r->layout->sites;
+	for (size_t i = r->first_event; i < r->event_count; i++) {
 		struct trace_event *e = &r->events[i];
+		uint32_t site = e->what & ~TRACE_ACCESS, *last = &r->last_base[site % TRACE_SLOTS];
 		if (!(e->what & TRACE_ACCESS))
 			continue;
-		switch (class_of(&sites[e->what & ~TRACE_ACCESS])) {
+		switch (class_of(&sites[site])) {
 		case 0:
-			e->address = in_bases(&r->group, e->address, false, &last[0]);
+			e->address = in_bases(&r->group, e->address, false, last);
 			break;
 		case 1:
-			e->address = in_bases(&r->group, e->address, true, &last[1]);
+			e->address = in_bases(&r->group, e->address, true, last);
 			break;
 		case 2:
-			e->address = e->address < most_offset ? e->address : e->address - lowest + BEHIND_ARRAYS;
+			e->address = e->address < MOST_OFFSET ? e->address : e->address - lowest + BEHIND_ARRAYS;
 			break;
 		case 3:
-			e->address = e->address < most_offset ? constants + e->address
-			                                      : in_bases(&r->group, e->address, false, &last[0]);
+			e->address = e->address < MOST_OFFSET ? constants + e->address : in_bases(&r->group, e->address, false, last);
 			break;
 		default:
 			if ((e->address & TRACE_IMAGE_PLAIN) == TRACE_IMAGE_PLAIN)
-				place_plain_texel(&r->group, e, &last[0]);
+				place_plain_texel(&r->group, e, last);
 			else
-				place_texel(r->layout, sites[e->what & ~TRACE_ACCESS].kind == TRACE_image_write, e);
+				place_texel(r->layout, sites[site].kind == TRACE_image_write, e);
 		}
 	}
 }
@@ -509,22 +552,35 @@ static uint64_t item_of_lane(const struct group *g, uint64_t lane)
 	return ((g->first[2] + z) * g->global[1] + g->first[1] + y) * g->global[0] + g->first[0] + x;
 }
 
-static bool keep_lane(struct trace_decoder *r, struct lane_trace *lane, bool whole)
+/* Its events stay where they are; pointers to them come when the group is complete. */
+static void keep_lane(struct trace_decoder *r, struct lane_trace *lane, bool whole)
 {
 	make_canonical(r);
-	struct trace_event *copy = malloc((r->event_count + 1) * sizeof *copy);
-	struct trace_gap *gaps = r->gap_count ? malloc(r->gap_count * sizeof *gaps) : NULL;
-	if (!copy || (r->gap_count && !gaps)) {
-		free(copy);
-		free(gaps);
-		return false;
+	*lane = (struct lane_trace){.count = r->event_count - r->first_event, .gap_count = r->gap_count - r->first_gap, .cut = !whole};
+	r->first_event = r->event_count;
+	r->first_gap = r->gap_count;
+}
+
+/* All lanes' events are the group's, without room for more. */
+static void keep_events(struct trace_decoder *r, struct traced_group *g)
+{
+	void *events = r->event_count ? reallocarray(r->events, r->event_count, sizeof *r->events) : NULL;
+	void *gaps = r->gap_count ? reallocarray(r->gaps, r->gap_count, sizeof *r->gaps) : NULL;
+	g->events = events ? events : r->events;
+	g->gaps = gaps ? gaps : r->gaps;
+	const struct trace_event *event = g->events;
+	const struct trace_gap *gap = g->gaps;
+	for (uint32_t i = 0; i < g->lane_count; i++) {
+		struct lane_trace *l = &g->lanes[i];
+		l->events = event;
+		l->gaps = gap;
+		event += l->count;
+		gap += l->gap_count;
 	}
-	if (r->event_count)
-		memcpy(copy, r->events, r->event_count * sizeof *copy);
-	if (gaps)
-		memcpy(gaps, r->gaps, r->gap_count * sizeof *gaps);
-	*lane = (struct lane_trace){.events = copy, .count = r->event_count, .gaps = gaps, .gap_count = r->gap_count, .cut = !whole};
-	return true;
+	r->usual_events = r->event_count;
+	r->events = NULL;
+	r->gaps = NULL;
+	r->event_room = r->gap_room = 0;
 }
 
 /* The first lane is read twice: only then is known where everything is. */
@@ -533,6 +589,8 @@ static bool begin_group(struct trace_decoder *r, size_t first, size_t count)
 	uint64_t accesses = r->trace->accesses;
 	size_t left = r->bytes_left;
 	memset(&r->group, 0, sizeof r->group);
+	memset(r->last_base, 0, sizeof r->last_base);
+	r->first_event = r->first_gap = 0;
 	r->lane = 0;
 	r->item = 0;
 	if (r->chunks[first].lane != 0)
@@ -586,9 +644,9 @@ static int read_group(struct trace_decoder *r, size_t first, size_t end, struct 
 		bool whole = read_lane(r, &r->chunks[i], n);
 		if (!r->lane) /* no other records anything about the group */
 			r->group = kept;
-		if (!keep_lane(r, &g->lanes[r->lane], whole))
-			return gs_fail(err, ENOMEM, "out of memory");
+		keep_lane(r, &g->lanes[r->lane], whole);
 	}
+	keep_events(r, g);
 	return 0;
 }
 
@@ -641,18 +699,18 @@ static bool keep_sizes(struct trace_decoder *r)
 	return true;
 }
 
-int trace_read(const void *words, size_t word_count, const struct trace_layout *layout, struct launch_trace **out,
-               struct gs_error *err)
+typedef int find_chunks_fn(struct trace_decoder *r, const uint8_t *from, size_t size);
+
+static int read_trace(find_chunks_fn *find, const void *from, size_t size, const struct trace_layout *layout, struct launch_trace **out,
+                      struct gs_error *err)
 {
 	struct trace_decoder r = {.layout = layout, .bytes_left = layout->most_bytes};
-	if (word_count < TRACE_HEADER_WORDS || !layout->block_count)
-		return gs_fail(err, EBADMSG, "not a trace buffer");
 	r.trace = calloc(1, sizeof *r.trace);
 	if (!r.trace)
 		return gs_fail(err, ENOMEM, "out of memory");
 	r.trace->sites = layout->sites;
 	r.trace->site_count = layout->site_count;
-	int result = keep_sizes(&r) ? find_chunks(&r, words, word_count, err) : gs_fail(err, ENOMEM, "out of memory");
+	int result = !keep_sizes(&r) || find(&r, from, size) || sort_chunks(&r) ? gs_fail(err, ENOMEM, "out of memory") : 0;
 	if (!result)
 		result = read_groups(&r, err);
 	free(r.chunks);
@@ -666,13 +724,26 @@ int trace_read(const void *words, size_t word_count, const struct trace_layout *
 	return 0;
 }
 
+int trace_read(const void *words, size_t word_count, const struct trace_layout *layout, struct launch_trace **out,
+               struct gs_error *err)
+{
+	if (word_count < TRACE_HEADER_WORDS || !layout->block_count)
+		return gs_fail(err, EBADMSG, "not a trace buffer");
+	return read_trace(find_chunks, words, word_count, layout, out, err);
+}
+
+int trace_read_packed(const void *bytes, size_t length, const struct trace_layout *layout, struct launch_trace **out, struct gs_error *err)
+{
+	if (!layout->block_count)
+		return gs_fail(err, EBADMSG, "not a trace");
+	return read_trace(find_packed, bytes, length, layout, out, err);
+}
+
 void trace_free(struct launch_trace *t)
 {
 	for (size_t i = 0; t && i < t->group_count; i++) {
-		for (uint32_t j = 0; j < t->groups[i].lane_count; j++) {
-			free((void *)t->groups[i].lanes[j].events);
-			free((void *)t->groups[i].lanes[j].gaps);
-		}
+		free(t->groups[i].events);
+		free(t->groups[i].gaps);
 		free(t->groups[i].lanes);
 	}
 	if (t) {

@@ -47,6 +47,8 @@ struct trace_layout {
  * trace_free; the layout's sites have to outlive it. */
 int trace_read(const void *words, size_t word_count, const struct trace_layout *layout, struct launch_trace **out,
                struct gs_error *err);
+/* The same of the chunks alone, each with the bytes that it uses and no more. */
+int trace_read_packed(const void *bytes, size_t length, const struct trace_layout *layout, struct launch_trace **out, struct gs_error *err);
 void trace_free(struct launch_trace *t); /* NULL is fine */
 
 #endif

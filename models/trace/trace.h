@@ -64,6 +64,8 @@ struct traced_group {
 	uint64_t group; /* linear id in the launch */
 	uint32_t lane_count;
 	struct lane_trace *lanes; /* by linear local id */
+	struct trace_event *events; /* of all lanes, one after the other; NULL: there are none */
+	struct trace_gap *gaps;     /* likewise */
 };
 
 /* Groups that a trace should have had: no traced one did about as much. The most important first. */

@@ -88,22 +88,6 @@ struct kept_trace *trace_from_bytes(const void *bytes, size_t length, const void
 	return NULL;
 }
 
-/* As the device wrote it, less the chunks that nobody used. */
-static uint64_t *unpack(const struct kept_trace *t, size_t *word_count)
-{
-	*word_count = TRACE_HEADER_WORDS + t->chunks * CHUNK_WORDS;
-	uint64_t *words = calloc(*word_count, WORD), *chunk = words + TRACE_HEADER_WORDS;
-	if (!words)
-		return NULL;
-	words[0] = t->chunks;
-	for (size_t at = 0; at < t->length; chunk += CHUNK_WORDS) {
-		memcpy(chunk, t->bytes + at, CHUNK_HEADER);
-		memcpy(chunk + TRACE_CHUNK_HEADER_WORDS, t->bytes + at + CHUNK_HEADER, bytes_used(chunk));
-		at += CHUNK_HEADER + bytes_used(chunk);
-	}
-	return words;
-}
-
 /* ---- decoding ---- */
 
 static struct launch_trace *decode_trace(const struct simulation *sim, const struct artifact *a, const struct kept_trace *t)
@@ -118,13 +102,10 @@ static struct launch_trace *decode_trace(const struct simulation *sim, const str
 	};
 	struct launch_trace *out = NULL;
 	struct gs_error err = {"out of memory"};
-	size_t word_count;
 	memcpy(layout.groups, t->groups, sizeof layout.groups);
 	memcpy(layout.local, t->local, sizeof layout.local);
-	uint64_t *words = unpack(t, &word_count);
-	if (!words || trace_read(words, word_count, &layout, &out, &err))
+	if (trace_read_packed(t->bytes, t->length, &layout, &out, &err))
 		log_info("a trace cannot be read: %s", err.text);
-	free(words);
 	return out;
 }
 

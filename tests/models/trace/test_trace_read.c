@@ -270,6 +270,45 @@ static void gaps_count_against_the_memory(void)
 	trace_free(t.trace);
 }
 
+static struct launch_trace *read_packed(void)
+{
+	static uint8_t bytes[sizeof t.words];
+	struct launch_trace *out = NULL;
+	struct gs_error err;
+	size_t length = 0;
+	for (uint64_t c = 0; c < t.words[0]; c++) {
+		const uint64_t *chunk = t.words + TRACE_HEADER_WORDS + c * CHUNK_WORDS;
+		size_t used = TRACE_CHUNK_HEADER_WORDS * 8 + (uint32_t)chunk[2];
+		memcpy(bytes + length, chunk, used);
+		length += used;
+	}
+	bytes[length++] = 1; /* what is no whole chunk is not read */
+	CU_ASSERT_EQUAL_FATAL(trace_read_packed(bytes, length, &t.layout, &out, &err), 0);
+	return out;
+}
+
+/* Two groups, of one and of two work-items with events: each work-item has its own, whichever came first. The second group begins at the
+ * launch's fifth work-item, and 4 * 4 further in the argument. */
+static void packed_chunks_are_read_alike(void)
+{
+	start();
+	CHUNK(2, 1, 0, false, 2 * 2, 2 * 3);
+	CHUNK(2, 0, 0, false, TOLD, 0, 1, 0, 4, 0, 0, 2, 1, 1, 8, 1, TOLD, 1, 0, TRACE_BASE_ARGUMENT, 0, 0x80, 0x20, 2 * 0, 3, 0);
+	CHUNK(1, 0, 0, false, BEGIN, 2 * 1);
+	t.trace = read_packed();
+	CU_ASSERT_EQUAL_FATAL(t.trace->group_count, 2);
+	CU_ASSERT_EQUAL(lane(0, 0)->count, 1);
+	check_event(lane(0, 0), 0, 2, 0, 0);
+	CU_ASSERT_TRUE(lane(0, 1)->cut && !lane(0, 1)->count);
+	CU_ASSERT_EQUAL(lane(1, 0)->count, 2);
+	check_event(lane(1, 0), 0, 1, 0, 0);
+	check_event(lane(1, 0), 1, TRACE_ACCESS + 0, 4, (UINT64_C(1) << 40) + 16);
+	CU_ASSERT_EQUAL(lane(1, 1)->count, 2);
+	check_event(lane(1, 1), 0, 3, 0, 0);
+	check_event(lane(1, 1), 1, 0, 0, 0);
+	trace_free(t.trace);
+}
+
 /* Random bytes. Half of them begin like a group. */
 static void garbage_does_no_harm(void)
 {
@@ -321,6 +360,7 @@ void add_trace_read_tests(void)
 	TEST(gaps_are_kept_apart_from_events);
 	TEST(wrong_gaps_are_cut);
 	TEST(gaps_count_against_the_memory);
+	TEST(packed_chunks_are_read_alike);
 	TEST(garbage_does_no_harm);
 #undef TEST
 }
