@@ -2,7 +2,8 @@
  * Accesses of warps.
  *
  *   global, local, constant: the parts that coalesce.c makes of them; where a description has banks of L1, loads take as many cycles as
- *   the fullest bank has words, and no fewer than the tags of their lines take. Tags are in l1_tags_per_cycle banks (T, a power of two): a line is in
+ *   the fullest bank has words, and no fewer than the tags of their lines take. With l1_wide_parts, those of 8 and 16 bytes a lane go by parts of the
+ *   warp, as in shared memory. Tags are in l1_tags_per_cycle banks (T, a power of two): a line is in
  *   the bank that the digits of its number to the base T make, each exclusive-ored with the others. In a cycle lines are looked up in the
  *   order of lanes until one is in a bank that was taken: 32 lines at random take 14.8 cycles of 4 banks, not 8
  *   constant: with const_each_cycles, so many cycles for each different address, if there are several
@@ -68,14 +69,22 @@ static bool lanes_alike(const uint64_t *placed, uint32_t lanes, uint32_t apart)
 	return true;
 }
 
-static uint32_t part_cycles(const struct gpu *gpu, const uint64_t *placed, uint32_t lanes, uint32_t words)
+static uint32_t part_cycles(uint32_t banks, const uint64_t *placed, uint32_t lanes, uint32_t words)
 {
 	uint64_t own[MOST_LANES];
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < lanes; i++)
 		if (placed[i] != nowhere)
 			own[count++] = placed[i];
-	return count ? fullest_bank(gpu->shared_banks, own, count, words) : 0;
+	return count ? fullest_bank(banks, own, count, words) : 0;
+}
+
+static void place_lanes(const struct gpu *gpu, const uint64_t *addresses, const uint32_t *numbers, uint32_t lanes, uint64_t *placed, uint32_t *all)
+{
+	*all = min_u32(max_u32(gpu->warp_size, lanes), MOST_LANES);
+	memset(placed, 0xff, *all * sizeof *placed);
+	for (uint32_t i = 0; i < lanes; i++)
+		placed[min_u32(numbers ? numbers[i] : i, *all - 1)] = addresses[i];
 }
 
 /* Parts of the warp take turns, and no fewer cycles than there are parts, whichever lanes are on. */
@@ -85,7 +94,7 @@ static uint32_t shared_turns(const struct gpu *gpu, const struct access_kind *ki
 	bool joined = !kind->store && (lanes_alike(placed, lanes, 1) || lanes_alike(placed, lanes, 2));
 	uint32_t at_once = joined ? gpu->shared_return_bytes : gpu->shared_banks * 4, part = min_u32(max_u32(at_once / bytes, 1), lanes);
 	for (uint32_t first = 0; first < lanes; first += part)
-		sum += part_cycles(gpu, placed + first, min_u32(lanes - first, part), (bytes + 3) / 4);
+		sum += part_cycles(gpu->shared_banks, placed + first, min_u32(lanes - first, part), (bytes + 3) / 4);
 	return max_u32(sum, (lanes + part - 1) / part);
 }
 
@@ -102,12 +111,10 @@ static uint32_t shared_splits(const struct gpu *gpu, const struct access_kind *k
 uint32_t shared_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, const uint32_t *numbers, uint32_t lanes)
 {
 	uint64_t placed[MOST_LANES];
-	uint32_t all = min_u32(max_u32(gpu->warp_size, lanes), MOST_LANES);
+	uint32_t all;
 	if (!gpu->shared_return_bytes)
 		return max_u32(shared_splits(gpu, kind, addresses, lanes), 1);
-	memset(placed, 0xff, sizeof placed);
-	for (uint32_t i = 0; i < lanes; i++)
-		placed[min_u32(numbers ? numbers[i] : i, all - 1)] = addresses[i];
+	place_lanes(gpu, addresses, numbers, lanes, placed, &all);
 	return shared_turns(gpu, kind, placed, all);
 }
 
@@ -169,8 +176,24 @@ static uint32_t constant_cycles(const struct gpu *gpu, const uint64_t *addresses
 	return count > 1 ? gpu->const_each_cycles * count : 1;
 }
 
+/* Lanes of two parts that ask for the same word read it twice, unless lanes beside each other are alike. */
+static uint32_t bank_turns(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, const uint32_t *numbers, uint32_t lanes)
+{
+	uint64_t placed[MOST_LANES];
+	uint32_t words = (max_u32(kind->bytes, 1) + 3) / 4, part = max_u32(gpu->l1_banks / words, 1), all, sum = 0;
+	if (part >= lanes || !gpu->l1_wide_parts)
+		return fullest_bank(gpu->l1_banks, addresses, lanes, words);
+	place_lanes(gpu, addresses, numbers, lanes, placed, &all);
+	for (uint32_t apart = 1; apart <= 2; apart++)
+		part *= lanes_alike(placed, all, apart) ? 2 : 1;
+	for (uint32_t first = 0; first < all; first += part)
+		sum += part_cycles(gpu->l1_banks, placed + first, min_u32(all - first, part), words);
+	return sum;
+}
+
 /* Hits of L1 read its banks, as shared memory does; before that, the tags of some lines are looked up in a cycle. */
-uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes, uint32_t parts)
+uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, const uint32_t *numbers, uint32_t lanes,
+                     uint32_t parts)
 {
 	bool of_l1 = kind->space == SPACE_global || kind->space == SPACE_generic; /* private memory is laid out so that lanes do not meet */
 	if (kind->space == SPACE_const && gpu->const_each_cycles)
@@ -178,7 +201,7 @@ uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, cons
 	if (!gpu->l1_banks || !of_l1 || kind->store || kind->atomic || parts <= 1)
 		return parts ? parts : 1;
 	lanes = min_u32(lanes, MOST_LANES);
-	return max_u32(tag_cycles(gpu, addresses, lanes, parts), fullest_bank(gpu->l1_banks, addresses, lanes, (kind->bytes + 3) / 4));
+	return max_u32(tag_cycles(gpu, addresses, lanes, parts), bank_turns(gpu, kind, addresses, numbers, lanes));
 }
 
 /*
@@ -211,7 +234,7 @@ uint32_t gpu_accesses(const struct gpu *gpu, const struct access_kind *kind, con
 	if (kind->space == SPACE_shared)
 		n = shared_cycles(gpu, kind, addresses, NULL, lanes);
 	else if (kind->space != SPACE_none && kind->space != SPACE_texture && kind->space != SPACE_param)
-		n = unit_cycles(gpu, kind, addresses, lanes, coalesce(gpu, kind, addresses, lanes, parts));
+		n = unit_cycles(gpu, kind, addresses, NULL, lanes, coalesce(gpu, kind, addresses, lanes, parts));
 	return n ? n : 1;
 }
 

@@ -25,8 +25,9 @@ uint32_t shared_cycles(const struct gpu *gpu, const struct access_kind *kind, co
 enum { FRAGMENT_PIECE = 16 /* bytes */ };
 uint32_t fragment_place(uint32_t n);
 
-/* The same of an access that coalesce has made so many parts of. Not for shared memory. */
-uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, uint32_t lanes, uint32_t parts);
+/* The same of an access that coalesce has made so many parts of. Not for shared memory. `numbers`: as of shared_cycles. */
+uint32_t unit_cycles(const struct gpu *gpu, const struct access_kind *kind, const uint64_t *addresses, const uint32_t *numbers, uint32_t lanes,
+                     uint32_t parts);
 
 /* The same of a read of an image by so many lanes: of texels of so many bytes (0: not known), of which a lane gets at most those that it asks for; filtered:
  * by a sampler that weighs neighbours. */

@@ -146,6 +146,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, l1_lookup_cycles, "cycles", 0, 1000, GPU_DEFAULT("16"), "of an access in L1 before its tags are looked up") \
 	X(COUNT, l1_banks, "banks", 0, 1024, GPU_DEFAULT("0"),                                                         \
 	  "of 4 bytes, which loads read L1 by; 0: a line or sector takes a cycle, whatever lanes want of it")          \
+	X(FLAG, l1_wide_parts, "", 0, 1, GPU_DEFAULT("0"), "loads of 8 bytes a lane read them by halves of the warp, of 16 by quarters, which share no words") \
 	X(REAL, l1_store_cycles, "cycles", 0, 1000, GPU_DEFAULT("0"),                                                  \
 	  "that a line of a store takes L1, in turn with loads, which take its banks; 0: a cycle, and loads those of their tags") \
 	X(COUNT, l1_tags_per_cycle, "lines", 1, 128, GPU_DEFAULT("1"), "of one load whose tags are looked up in a cycle, if in other banks") \

@@ -263,7 +263,7 @@ static uint16_t make_request(struct trace_maker *m, uint32_t instruction, uint64
 		return image_cycles(m, in, &r, &image, count);
 	if (r.bulk) /* a line after the other */
 		return (uint16_t)count;
-	uint32_t cycles = unit_cycles(m->gpu, &r.kind, r.addresses, r.count, count), texels_take = fetch_cycles(m->gpu, in, &r);
+	uint32_t cycles = unit_cycles(m->gpu, &r.kind, r.addresses, r.lanes, r.count, count), texels_take = fetch_cycles(m->gpu, in, &r);
 	return (uint16_t)(cycles > texels_take ? cycles : texels_take);
 }
 

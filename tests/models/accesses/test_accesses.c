@@ -73,6 +73,32 @@ static void loads_read_banks_of_l1(void)
 	CU_ASSERT_EQUAL(gpu_accesses(&gpu, &quad, addresses, 32), 4); /* four words in every bank */
 }
 
+/*
+ * Sixteen lines, each asked for by two lanes: i and i + 16, of which each half reads its 16 words of bank 0, or i and i ^ 1, which read them at once. Four
+ * lines, in turn: each half reads four, each quarter too. Lanes side by side: 64 and 128 words in 32 banks. One line takes a turn.
+ */
+static void wide_loads_read_banks_by_parts_of_the_warp(void)
+{
+	static const struct { uint32_t mask, shift; uint64_t apart; uint32_t together[3], parts[3]; } cases[] = {
+		{15, 0, 128, {16, 16, 16}, {16, 32, 32}}, {30, 1, 128, {16, 16, 16}, {16, 16, 16}}, {3, 0, 512, {4, 4, 4}, {4, 8, 16}},
+		{31, 0, 16, {4, 4, 4}, {4, 4, 4}},        {7, 0, 16, {1, 1, 1}, {1, 1, 1}},         {31, 0, 128, {32, 32, 32}, {32, 32, 32}}};
+	struct gpu gpu = fermi();
+	uint64_t addresses[32];
+	gpu.l1_banks = 32;
+	gpu.l1_tags_per_cycle = 4;
+	gpu.l1_line_bytes = 128;
+	for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
+		for (uint32_t wide = 0; wide < 3; wide++) {
+			struct access_kind load = {.space = SPACE_global, .bytes = 4u << wide};
+			for (uint32_t i = 0; i < 32; i++)
+				addresses[i] = (1 << 20) + ((i & cases[n].mask) >> cases[n].shift) * cases[n].apart;
+			gpu.l1_wide_parts = false;
+			CU_ASSERT_EQUAL(gpu_accesses(&gpu, &load, addresses, 32), cases[n].together[wide]);
+			gpu.l1_wide_parts = true;
+			CU_ASSERT_EQUAL(gpu_accesses(&gpu, &load, addresses, 32), cases[n].parts[wide]);
+		}
+}
+
 /* A column of a 32 x 32 tile of floats is in one bank. A column of a 32 x 33 tile is in 32 banks. With a stride of 2 words, two
  * lanes share a bank. One word for all lanes is a broadcast. */
 static void banks_conflict_without_padding(void)
@@ -326,6 +352,7 @@ void add_accesses_tests(void)
 	CU_add_test(suite, "lines follow the stride", lines_follow_the_stride);
 	CU_add_test(suite, "order of lanes does not matter", order_of_lanes_does_not_matter);
 	CU_add_test(suite, "loads read banks of L1", loads_read_banks_of_l1);
+	CU_add_test(suite, "wide loads read banks by parts of the warp", wide_loads_read_banks_by_parts_of_the_warp);
 	CU_add_test(suite, "banks conflict without padding", banks_conflict_without_padding);
 	CU_add_test(suite, "wide shared accesses take turns", wide_shared_accesses_take_turns);
 	CU_add_test(suite, "lanes get so many bytes of shared memory", lanes_get_so_many_bytes_of_shared_memory);
