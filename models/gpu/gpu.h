@@ -161,7 +161,7 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(COUNT, fence_latency, "cycles", 0, 100000, GPU_DEFAULT("0"), "that a warp waits at a fence of the GPU, after its stores; 0: not at all") \
 	X(FLAG, l1_store_merges, "", 0, 1, GPU_DEFAULT("0"), "a store to sectors of which a store is still waiting to leave the SM leaves with it") \
 	X(FLAG, l1_local_write_back, "", 0, 1, GPU_DEFAULT("0"), "L1 keeps stores to local memory of a work-item until their line makes room; 0: it sends them on at once") \
-	X(FLAG, l1_store_allocates, "", 0, 1, GPU_DEFAULT("0"), "a store of whole sectors makes a line in L1")         \
+	X(COUNT, l1_store_allocates, "", 0, 2, GPU_DEFAULT("0"), "a store makes a line in L1: 1: of whole sectors; 2: any") \
 	X(BYTES, const_bytes, "bytes", 0, 1 << 24, GPU_DEFAULT("64Ki"), "constant cache of an SM")                     \
 	X(COUNT, const_ways, "ways", 1, 65536, GPU_DEFAULT("8"), "its associativity")                                  \
 	X(REAL, const_miss_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"), "constant that is not cached; 0: as l2_latency") \

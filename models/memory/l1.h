@@ -8,7 +8,8 @@
 struct l1_config {
 	uint64_t bytes, line_bytes;
 	uint32_t ways, mshrs, merges;
-	bool hash, sectored, on_fill, store_evicts, store_allocates, local_write_back;
+	bool hash, sectored, on_fill, store_evicts, local_write_back;
+	uint32_t store_allocates; /* 0: no; 1: of whole sectors; 2: any */
 };
 struct l1_cache;
 struct l1_cache *l1_new(const struct l1_config *config);

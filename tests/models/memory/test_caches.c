@@ -170,6 +170,24 @@ static void stores_drop_update_or_stay(void)
 	l1_free(c);
 }
 
+/* Two ways: the stores to lines 512 and 1024 take the places of both, whole or not. What was stored in part is not there to be read. */
+static void stores_take_room_in_l1(void)
+{
+	struct l1_config config = {.bytes = 1024, .ways = 2, .mshrs = 4, .merges = 4};
+	for (uint32_t allocates = 0; allocates < 3; allocates++)
+		for (int whole = 0; whole < 2; whole++) {
+			config.store_allocates = allocates;
+			struct l1_cache *c = make_l1(config);
+			load_now(c, 0);
+			CU_ASSERT_TRUE(l1_store(c, 512, 1, whole, false));
+			CU_ASSERT_TRUE(l1_store(c, 1024, 1, whole, false));
+			bool made = allocates == 2 || (allocates == 1 && whole);
+			CU_ASSERT_EQUAL(l1_has(c, 0, 1), !made);
+			CU_ASSERT_EQUAL(l1_has(c, 1024, 1), made && whole);
+			l1_free(c);
+		}
+}
+
 /* Each store goes on, and is found again, also where it is of some lanes only. The third line of a set of two drops the first, which nobody writes. */
 static void local_stores_are_written_through(void)
 {
@@ -222,6 +240,7 @@ void add_caches_tests(void)
 	CU_ADD_TEST(s, lines_go_in_the_order_of_their_use);
 	CU_ADD_TEST(s, loads_merge_and_sectors_are_asked_for_one_by_one);
 	CU_ADD_TEST(s, stores_drop_update_or_stay);
+	CU_ADD_TEST(s, stores_take_room_in_l1);
 	CU_ADD_TEST(s, lines_that_wait_are_not_given_away);
 	CU_ADD_TEST(s, local_stores_are_written_through);
 }
