@@ -1,7 +1,7 @@
 /*
  * One direction of the interconnect: a crossbar from ports to ports.
  *
- *   a packet passes when its input is free, takes it for its flits, and queues at its output
+ *   a packet passes when its input is free, takes it for its flits, unless inputs have done so themselves, and queues at its output
  *   of inputs that could pass at the same time, the one that waited longest for its turn goes first
  * Where packets keep their order, a crossbar does it all (models/memory/crossbar.c).
  */
@@ -31,16 +31,17 @@ struct network {
 	uint32_t turn_count;
 	uint64_t *outputs; /* when they are free */
 	uint64_t turn;
-	bool back;
+	bool back, apart;
 };
 
-struct network *network_new(const struct memory_requests *requests, uint32_t sms, uint32_t slices, bool back, const struct crossbar_timing *in_order)
+struct network *network_new(const struct memory_requests *requests, uint32_t sms, uint32_t slices, bool back, bool apart,
+                            const struct crossbar_timing *in_order)
 {
 	uint32_t inputs = back ? slices : sms, outputs = back ? sms : slices;
 	struct network *n = calloc(1, sizeof *n);
 	if (!n)
 		return NULL;
-	*n = (struct network){.requests = requests, .back = back};
+	*n = (struct network){.requests = requests, .back = back, .apart = apart};
 	n->crossbar = in_order ? crossbar_new(requests, inputs, outputs, back, in_order) : NULL;
 	n->inputs = calloc(inputs, sizeof *n->inputs);
 	n->outputs = calloc(outputs, sizeof *n->outputs);
@@ -161,7 +162,7 @@ static uint32_t pass_first(struct network *n, uint64_t *start)
 	in->head = r->next;
 	if (in->head == MEMORY_NONE)
 		in->tail = MEMORY_NONE;
-	in->free = time + r->ticks;
+	in->free = n->apart ? time : time + r->ticks;
 	in->order = ++n->turn << INPUT_BITS | (uint64_t)(in - n->inputs);
 	in->waiting -= r->ticks;
 	*start = max_u64(time, *output);

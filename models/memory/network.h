@@ -9,8 +9,9 @@
 struct network;
 struct crossbar_timing;
 /* Between SMs and slices; back: from slices to SMs. A packet is a request: its time says when it is ready, its ticks how long it
- * takes a port. Of one that passes, the fields are the caller's again. */
-struct network *network_new(const struct memory_requests *requests, uint32_t sms, uint32_t slices, bool back, const struct crossbar_timing *in_order);
+ * takes a port. Of one that passes, the fields are the caller's again. apart: packets are as far apart as their input lets them be when they are pushed. */
+struct network *network_new(const struct memory_requests *requests, uint32_t sms, uint32_t slices, bool back, bool apart,
+                            const struct crossbar_timing *in_order);
 void network_free(struct network *n);
 /* Packets of an input are pushed in the order in which they are ready. */
 void network_push(struct network *n, uint32_t request);

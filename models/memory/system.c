@@ -198,8 +198,8 @@ struct memory_system *memory_new(const struct gpu *gpu, uint32_t sms, double cap
 	uint32_t slices = channels * m->config.map.slices;
 	const struct crossbar_timing there = {m->flit_ticks_slice, (uint64_t)(gpu->icnt_queue_flits * m->flit_ticks_slice), gpu->icnt_speedup};
 	const struct crossbar_timing back = {m->flit_ticks_sm, (uint64_t)(gpu->icnt_queue_flits * m->flit_ticks_sm), gpu->icnt_speedup};
-	m->requests = network_new(&m->flying, sms, slices, false, gpu->icnt_in_order ? &there : NULL);
-	m->answers = network_new(&m->flying, sms, slices, true, gpu->icnt_in_order ? &back : NULL);
+	m->requests = network_new(&m->flying, sms, slices, false, m->store_ticks_sm > 0, gpu->icnt_in_order ? &there : NULL);
+	m->answers = network_new(&m->flying, sms, slices, true, false, gpu->icnt_in_order ? &back : NULL);
 	m->flying.pool = (struct pool)POOL_EMPTY;
 	m->answered = calloc(slices, sizeof *m->answered);
 	m->replies = calloc(sms, sizeof *m->replies);

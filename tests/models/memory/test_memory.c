@@ -208,6 +208,26 @@ static void packets_leave_an_sm_as_measured(void)
 	CU_ASSERT_EQUAL(departure_after(&gpu, &word, 32), 8);
 }
 
+/* One SM of an H200 sends 4,096 words to lines of their own: in 2 cycles each, as they leave it. Each of 96 slices has 43 of them, 108 cycles. */
+static void stores_of_one_sm_do_not_wait_for_slices(void)
+{
+	enum { WORDS = 4096 };
+	struct gpu gpu = test_gpu("h200", "");
+	struct memory_system *m = memory_new(&gpu, gpu.sm_count, 1);
+	struct arrivals arrivals = {0};
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	for (uint64_t i = 0, step = memory_round_trip(m, false), end = step; arrivals.count < WORDS && end < 100000; end += step) {
+		for (; i < WORDS && i * 2 < end; i++) {
+			struct memory_request r = {.address = i * 128, .sectors = 1, .bytes = 4, .kind = MEMORY_WRITE};
+			r.time = memory_depart(m, &r, i * 2);
+			CU_ASSERT_EQUAL_FATAL(memory_send(m, &r), 0);
+		}
+		CU_ASSERT_EQUAL_FATAL(memory_advance(m, end, note_arrival, &arrivals), 0);
+	}
+	CU_ASSERT_DOUBLE_EQUAL(((double)arrivals.last - gpu.l2_latency) / (2.0 * WORDS), 1, 0.05);
+	memory_free(m);
+}
+
 struct span_of_times {
 	uint64_t first, last;
 	double sum;
@@ -472,6 +492,7 @@ void add_memory_tests(void)
 	CU_ADD_TEST(s, stores_leave_no_faster_than_slices_take_them);
 	CU_ADD_TEST(s, lines_cost_slices_beside_their_sectors);
 	CU_ADD_TEST(s, packets_leave_an_sm_as_measured);
+	CU_ADD_TEST(s, stores_of_one_sm_do_not_wait_for_slices);
 	CU_ADD_TEST(s, slices_are_not_equally_far);
 	CU_ADD_TEST(s, hot_atomics_are_those_of_one_slice);
 	CU_ADD_TEST(s, atomics_take_longer_on_other_lines);
