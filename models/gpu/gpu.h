@@ -182,6 +182,8 @@ enum gpu_machine_code { GPU_MACHINE_CODES(GPU_CODE) GPU_MACHINE_CODE_COUNT };
 	X(REAL, icnt_slice_flits, "flits/cycle", 0.01, 1024, GPU_DEFAULT("2"), "each way between it and a slice of L2") \
 	X(REAL, icnt_store_flits, "flits/cycle", 0, 1024, GPU_DEFAULT("0"),                                            \
 	  "to a slice, of stores and atomics: a header, and one per sector; 0: as icnt_slice_flits, by their bytes")   \
+	X(REAL, icnt_store_header_flits, "flits", 0, 64, GPU_DEFAULT("1"), "of a store's header, as icnt_store_flits counts")           \
+	X(REAL, icnt_store_part_flits, "flits", 0, 64, GPU_DEFAULT("1"), "of a sector of a store of which some bytes stay as they are")  \
 	X(REAL, icnt_sm_store_flits, "flits/cycle", 0, 1024, GPU_DEFAULT("0"),                                         \
 	  "from an SM, of stores: one per sector, and one more if bytes of them are not written; 0: as icnt_sm_flits, by their bytes") \
 	X(REAL, dram_far_cycles, "cycles", 0, 100000, GPU_DEFAULT("0"),                                                \

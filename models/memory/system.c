@@ -19,6 +19,7 @@
 #include "models/memory/network.h"
 #include "models/memory/slice.h"
 #include "models/memory/warm.h"
+#include "models/util/bits.h"
 #include "models/util/hash.h"
 #include "models/util/minmax.h"
 
@@ -63,6 +64,7 @@ struct memory_system {
 	const struct gpu *gpu;
 	uint32_t sms, forward, back, atomic_back; /* cycles of the way; back: of loads and stores */
 	uint64_t flit_ticks_sm, flit_ticks_slice, flit_ticks_store; /* store: 0: as all others */
+	uint64_t header_ticks_store, part_ticks_store; /* of a slice's port, for a store's header and for a sector that is written in part */
 	uint64_t miss_ticks, store_ticks_sm; /* of an SM's port; 0: by flits */
 	uint32_t far;    /* cycles: dram_far_cycles, as far as what is before DRAM takes half as many */
 	uint32_t spread; /* cycles: l2_spread_cycles, as far as the way back has as many */
@@ -177,8 +179,12 @@ static void set_config(struct memory_system *m, double capacity)
 	m->flit_ticks_slice = (uint64_t)(MEMORY_TICKS / gpu->icnt_slice_flits / speed);
 	m->miss_ticks = gpu->l1_misses_per_cycle > 0 ? (uint64_t)(MEMORY_TICKS / gpu->l1_misses_per_cycle) : 0;
 	m->store_ticks_sm = gpu->icnt_sm_store_flits > 0 ? (uint64_t)(MEMORY_TICKS / gpu->icnt_sm_store_flits) : 0;
-	if (gpu->icnt_store_flits > 0)
-		m->flit_ticks_store = (uint64_t)(MEMORY_TICKS / gpu->icnt_store_flits / speed);
+	if (gpu->icnt_store_flits > 0) {
+		double flit = MEMORY_TICKS / gpu->icnt_store_flits / speed;
+		m->flit_ticks_store = (uint64_t)flit;
+		m->header_ticks_store = (uint64_t)(flit * gpu->icnt_store_header_flits);
+		m->part_ticks_store = (uint64_t)(flit * gpu->icnt_store_part_flits);
+	}
 	c->reply = m->flit_ticks_slice * flits(gpu, MEMORY_SECTOR);
 	set_ways(m);
 }
@@ -390,11 +396,23 @@ static void request_passes(void *ctx, uint32_t n, uint64_t start)
 	partition_push(m->partitions[r->slice / slices], r->slice % slices, n);
 }
 
+/* Sectors of a store of which some bytes stay as they are: those that miss half of theirs in the mean, and at least one. */
+static uint32_t parts_of(const struct memory_request *r)
+{
+	uint32_t sectors = bits_set(r->sectors), whole = sectors * MEMORY_SECTOR;
+	return r->bytes < whole ? min_u32((whole - r->bytes + MEMORY_SECTOR / 2 - 1) / (MEMORY_SECTOR / 2), sectors) : 0;
+}
+
 /* Of a slice's port. A warp's atomics on a line are parts of one packet, so that they have no headers of their own. */
 static uint32_t slice_ticks(const struct memory_system *m, const struct memory_request *r)
 {
+	uint32_t sectors = bits_set(r->sectors);
+	if (r->kind == MEMORY_WRITE && m->flit_ticks_store) {
+		uint32_t parts = parts_of(r);
+		return (uint32_t)(m->header_ticks_store + parts * m->part_ticks_store + (sectors - parts) * m->flit_ticks_store);
+	}
 	if (r->kind != MEMORY_READ && m->flit_ticks_store)
-		return (uint32_t)(((r->kind == MEMORY_WRITE) + (uint32_t)__builtin_popcount(r->sectors)) * m->flit_ticks_store);
+		return (uint32_t)(sectors * m->flit_ticks_store);
 	return (uint32_t)(flits(m->gpu, r->kind == MEMORY_READ ? 0 : r->bytes) * m->flit_ticks_slice);
 }
 
