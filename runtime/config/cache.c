@@ -23,7 +23,7 @@ static char root[PATH_MAX - 128]; /* set once by cache_setup */
 static uint64_t bound;
 static atomic_bool told; /* a message has said why there is no cache */
 
-static const char *const kind_names[CACHE_KINDS] = {"results", "binaries", "wanted", "twins", "estimates"};
+static const char *const kind_names[CACHE_KINDS] = {"results", "binaries", "wanted", "twins", "estimates", "built"};
 
 void cache_setup(const char *directory, uint64_t bound_bytes)
 {

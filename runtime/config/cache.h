@@ -22,6 +22,7 @@ enum cache_kind {
 	CACHE_WANTED,   /* requests that no gpusim-cc answered, for `gpusim cache fill` on another machine */
 	CACHE_TWINS,    /* twins that wrote other values than their kernels did, or are long; what it took to build lifted kernels */
 	CACHE_ESTIMATES, /* of launches that were simulated */
+	CACHE_BUILT, /* what the driver made of texts of ours */
 	CACHE_KINDS
 };
 

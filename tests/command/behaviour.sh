@@ -396,6 +396,16 @@ twin_that_differs_is_found() {
 	done
 }
 
+# What the driver made of our text is taken from the cache, and not with other settings of the driver.
+built_programs_are_kept() (
+	rm -rf built
+	export GPUSIM_CACHE_DIR=$work/built GPUSIM_LOG=debug:twin
+	preloaded "$demo" >first 2>err && ! grep -q 'a program comes from the cache' err || return 1
+	preloaded "$demo" >second 2>err && grep -q 'a program comes from the cache' err && ! grep -q 'is built from its text' err || return 1
+	POCL_EXTRA_BUILD_FLAGS=-DOTHER preloaded "$demo" >third 2>err && ! grep -q 'a program comes from the cache' err || return 1
+	cmp first second && cmp first third
+)
+
 command_line_errors() {
 	"$gpusim" run --gup h200 true 2>err
 	[ $? = 2 ] && grep -q 'did you mean --gpu' err || return 1
@@ -516,6 +526,7 @@ check "a gpusim-cc that crashes, hangs or lies leaves kernels alone" broken_gpus
 check "a launch that the models refuse has their reason" models_say_why_they_fail
 check "a stopped gpusim-cc ends with the program" stopped_gpusim_cc_ends_with_the_program
 check "a damaged or impossible cache does no harm" damaged_cache_is_made_again
+check "programs that the driver built for us are kept" built_programs_are_kept
 check "a changed include file is noticed" changed_include_is_noticed
 check "a binary is recognised in a later process" binary_is_recognised_later
 check "a binary with includes is recognised while they hold" binary_with_includes_is_recognised_while_they_hold

@@ -104,13 +104,13 @@ files_are_private() {
 without_clang_in() { GPUSIM_CACHE_DIR=$work/$1 GPUSIM_CC=$work/absent run_demo; }
 
 # In a folder that others can write to, others could have put any file. So our own folder is beside it.
-# Files in the end: the answer, and the estimates of three kernels on two GPUs.
+# Files in the end: the answer, the estimates of three kernels on two GPUs, and what the driver built.
 shared_folder_is_not_trusted() {
 	local own
 	own=open/user-$(id -u)
 	cp -r with open && chmod 1777 open && takes_nothing_from open && [ "$(ls open/results | wc -l)" = 1 ] && [ -d "$own/wanted" ] &&
 		GPUSIM_CACHE_DIR=$work/open "$gpusim" cache import carried >said && [ "$(ls "$own/results" | wc -l)" = 1 ] &&
-		without_clang_in open && grep -q '1 from the cache' err && GPUSIM_CACHE_DIR=$work/open "$gpusim" cache | grep -q "^$work/$own: 7 files"
+		without_clang_in open && grep -q '1 from the cache' err && GPUSIM_CACHE_DIR=$work/open "$gpusim" cache | grep -q "^$work/$own: 8 files"
 }
 
 # It is better to have no cache than another user's. A line says so.

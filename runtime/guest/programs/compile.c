@@ -86,7 +86,7 @@ static void note_host(const char *platform, const char *version, const char *nam
 	unlock_for_report(&simulation.stats.lock);
 }
 
-static void describe_device(cl_device_id device, struct gs_buf *out)
+void describe_device(cl_device_id device, struct gs_buf *out)
 {
 	cl_device_type type = 0;
 	cl_platform_id platform = NULL;

@@ -5,6 +5,8 @@
 #include "runtime/guest/driver/cl.h"
 #include "runtime/guest/support/units.h"
 
+/* What the text for a device depends on: its platform, driver, name, and what it can do, a line for each. */
+void describe_device(cl_device_id device, struct gs_buf *out);
 /* Whether each file still has the hash that its line "HASH PATH" says. */
 bool dependencies_hold(const char *lines);
 /* The result pack for the units on a device, from the cache or from gpusim-cc. `key` becomes the key of the request. */

@@ -8,8 +8,8 @@
  * built for all others.
  *
  * If launches will be traced, the traced text is part of the same program, provided that its names differ from the others. POCL
- * needs 40 ms to find that it has built a program before, whatever its length. It needs ten times that to read its own headers
- * when it has not.
+ * needs 40 ms to find that it has built a program before, whatever its length, unless the program comes from the cache (built.h). It
+ * needs ten times that to read its own headers when it has not.
  */
 #include "runtime/guest/programs/twin.h"
 
@@ -17,6 +17,7 @@
 #include "runtime/format/native.h"
 #include "runtime/format/protocol.h"
 #include "runtime/guest/driver/buffers.h"
+#include "runtime/guest/programs/built.h"
 #include "runtime/guest/programs/compile.h"
 #include "runtime/guest/driver/device.h"
 #include "runtime/guest/driver/ending.h"
@@ -188,7 +189,12 @@ static char *twin_options(const struct twin_text *from, size_t unit)
 static cl_program compile_text(cl_context context, cl_device_id device, const char *text, const char *options, bool whole, struct gs_error *err)
 {
 	size_t length = strlen(text);
+	char key[33];
+	bool kept = whole && built_key(device, text, options, key);
 	cl_int code;
+	cl_program found = kept ? built_find(context, device, options, key) : NULL;
+	if (found)
+		return found;
 	cl_program p = cl.clCreateProgramWithSource(context, 1, &text, &length, &code);
 	if (!p) {
 		gs_fail(err, ENOTSUP, "the driver does not take the annotated source (%d)", code);
@@ -196,6 +202,8 @@ static cl_program compile_text(cl_context context, cl_device_id device, const ch
 	}
 	code = whole ? cl.clBuildProgram(p, 1, &device, options, NULL, NULL)
 	             : cl.clCompileProgram(p, 1, &device, options, 0, NULL, NULL, NULL, NULL);
+	if (code == CL_SUCCESS && kept)
+		built_keep(p, key);
 	if (code == CL_SUCCESS)
 		return p;
 	explain_build_failure(p, device, code, err);
