@@ -172,8 +172,9 @@ memory_stays() {
 	done
 	set -- $(sed -n 's/.*"seq":.*"time_ns":\([0-9.]*\),.*/\1/p' l2_kept=1.json l2_kept=0.json)
 	echo "ns $*"
-	# A launch that follows itself does not load what the one before has stored, which lies in one half of L2 alone.
-	[ $# = 8 ] && awk -v a="$1" -v b="$2" -v c="$4" -v e="$5" -v f="$6" 'BEGIN { exit !(a > b * 1.02 && b == c && e == f && f <= b && f > b * 0.99) }'
+	# A launch that follows itself does not load what the one before has stored, which lies in one half of L2 alone: the way between the halves,
+	# 180 cycles, is 1.3% of it.
+	[ $# = 8 ] && awk -v a="$1" -v b="$2" -v c="$4" -v e="$5" -v f="$6" 'BEGIN { exit !(a > b * 1.02 && b == c && e == f && f <= b && f > b * 0.98) }'
 }
 
 # Where a border is wrapped around, lanes of a warp agree. Counters do not tell that, and a trace does, with perfect memory, too.
