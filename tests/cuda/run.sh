@@ -186,7 +186,7 @@ launches_in_reports() {
 	check "launches wait for pages of managed memory" waits_for_pages
 }
 
-# What launches wait for pages, in ns: with 4 MiB of the processor's, none, one page (which comes with those around it, 64 KB), 4 MiB that nobody has
+# What launches wait for pages, in ns: with 4 MiB of the processor's, none, eight pages (which come with those around them, 64 KB), 4 MiB that nobody has
 # used, and none again. All SMs ask: 125000, and 62000 for each of two blocks of 2 MiB, at 10.5 GB/s; 62000 for one. Where the system does not say which
 # pages were used, all launches have a flag instead. A replay knows the same.
 managed_pages='[.launches[].estimates[0] | .cycles_by.pages / 1.958 | round] == [648458, 0, 193242, 648458, 0] or

@@ -16,6 +16,8 @@
 
 /* Reading smaps takes some milliseconds for each GB that the process uses. It may take a part of the program's time, and always a little. */
 enum { SHARE = 8 };
+/* A processor that speculates accesses a page now and then that the program does not: of large memory, so few pages are none. */
+enum { FEW_PAGES = 2, LARGE_PAGES = 64, PAGE = 4096 };
 static const uint64_t free_ns = 250000000;
 
 struct managed {
@@ -112,7 +114,7 @@ static size_t read_smaps(FILE *f)
 		} else if (m && sscanf(line, "Rss: %lu", &kb) == 1) {
 			m->there = (uint64_t)kb << 10;
 		} else if (m && sscanf(line, "Referenced: %lu", &kb) == 1) {
-			m->touched += (uint64_t)kb << 10;
+			m->touched += kb << 10 > FEW_PAGES * PAGE || m->bytes < LARGE_PAGES * PAGE ? (uint64_t)kb << 10 : 0;
 			m = NULL;
 		}
 	}

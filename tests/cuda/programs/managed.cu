@@ -34,12 +34,13 @@ int main(void)
 		v[i] = i;
 	launch(v); /* all pages are the processor's */
 	launch(v); /* none */
-	v[0]++;
-	launch(v); /* one */
+	for (int i = 0; i < 8; i++)
+		v[i * 1024]++;
+	launch(v); /* eight */
 	launch(untouched); /* nobody's */
 	launch(untouched);
 	for (int i = 0; i < N; i++)
-		wrong += v[i] != i + 3 + (i == 0) || untouched[i] != 2;
+		wrong += v[i] != i + 3 + (i < 8 * 1024 && i % 1024 == 0) || untouched[i] != 2;
 	report("managed memory in turn", wrong);
 	CALL(cudaFree(v));
 	CALL(cudaFree(untouched));

@@ -57,9 +57,9 @@ static void pages_of_the_processor_and_of_nobody(void)
 		CU_ASSERT(launch(memory, 0, 8, &p));
 		CU_ASSERT_EQUAL(p.touched, 0); /* what the launch before used is not the processor's */
 		CU_ASSERT_EQUAL(p.untouched, 0);
-		touch(memory, 7, 2);
+		touch(memory, 7, 4);
 		CU_ASSERT(launch(memory, 0, 8, &p));
-		CU_ASSERT_EQUAL(p.touched, 2 * PAGE);
+		CU_ASSERT_EQUAL(p.touched, 4 * PAGE);
 	}
 	memory_free(memory);
 }
@@ -108,11 +108,28 @@ static void other_memory_is_not_known(void)
 	CU_ASSERT_EQUAL(p.known, 0);
 }
 
+/* Of 64 pages, two may have been accessed by a processor that speculates. */
+static void two_pages_of_many_are_none(void)
+{
+	struct argument_pages p;
+	char *memory = memory_new();
+	if (launch(memory, 0, 8, &p)) {
+		touch(memory, 3, 2);
+		CU_ASSERT(launch(memory, 0, 8, &p));
+		CU_ASSERT_EQUAL(p.touched, 0);
+		touch(memory, 3, 3);
+		CU_ASSERT(launch(memory, 0, 8, &p));
+		CU_ASSERT_EQUAL(p.touched, 3 * PAGE);
+	}
+	memory_free(memory);
+}
+
 void add_pages_tests(void)
 {
 	CU_pSuite s = CU_add_suite("pages", NULL, NULL);
 	CU_add_test(s, "pages of the processor and of nobody", pages_of_the_processor_and_of_nobody);
 	CU_add_test(s, "pages that are used while another launch runs", pages_that_are_used_while_another_launch_runs);
 	CU_add_test(s, "pages that are brought", pages_that_are_brought);
+	CU_add_test(s, "two pages of many are none", two_pages_of_many_are_none);
 	CU_add_test(s, "other memory is not known", other_memory_is_not_known);
 }
