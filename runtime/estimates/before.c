@@ -22,12 +22,13 @@ struct pointer {
 };
 
 /* What a launch asks for, by the arguments that its addresses depend on. */
-struct asked {
+struct asked_bytes {
 	uint32_t stored; /* bits of arguments */
+	bool fits;       /* all of its memory is in L2 at once */
 	struct most_bytes all, stores;
 };
 
-static struct pointer pointer_of(const struct asked *a, size_t argument, uint64_t at)
+static struct pointer pointer_of(const struct asked_bytes *a, size_t argument, uint64_t at)
 {
 	bool known = argument < MOST_BYTES_ARGUMENTS;
 	return (struct pointer){.at = at, .stored = known && a->stored >> argument & 1,
@@ -53,7 +54,7 @@ static void insert_pointer(struct pointer *list, size_t *count, struct pointer p
 }
 
 /* Those into an argument's memory, upwards. Where none is known, it is used from its begin on. */
-static size_t find_pointers(const struct launch_record *l, size_t count, size_t argument, const struct asked *a, struct pointer *out)
+static size_t find_pointers(const struct launch_record *l, size_t count, size_t argument, const struct asked_bytes *a, struct pointer *out)
 {
 	uint64_t all = argument_memory(l->argument_bytes[argument]);
 	size_t found = 0;
@@ -76,15 +77,18 @@ static bool store_last(const struct gpu *gpu, const struct launch_profile *p, ui
 }
 
 
-/* What the launch uses of what a pointer points to: where it goes anywhere, sectors of all of it, else the first bytes. */
-static struct memory_use use_of(const struct pointer *p, uint64_t bytes, const struct trace_glance *scattered)
+/* What the launch uses of what a pointer points to: where it goes anywhere, sectors of all of it, else the first bytes. It may go to the same places again and
+ * again; of memory that fits into L2, it is taken to use all that its trace goes through. */
+static struct memory_use use_of(const struct pointer *p, uint64_t bytes, size_t argument, bool fits, const struct trace_glance *scattered)
 {
 	double most = p->asked * (scattered ? scattered->spread : 1);
+	if (scattered && fits && argument < GLANCE_ARGUMENTS)
+		most = fmax(most, (double)scattered->extent[argument]);
 	return (struct memory_use){.begin = p->at, .bytes = most < (double)bytes ? (uint64_t)most : bytes};
 }
 
 /* The parts of an argument's memory: each pointer's goes to the next one. Returns how many there are. */
-static size_t list_uses(const struct gpu *gpu, const struct launch_record *l, const struct launch_profile *p, size_t argument,
+static size_t list_uses(const struct gpu *gpu, const struct launch_record *l, const struct launch_profile *p, size_t argument, bool fits,
                         const struct trace_glance *scattered, const struct pointer *pointers, size_t count, struct memory_use *out)
 {
 	const struct argument_memory *m = &l->argument_memory[argument];
@@ -92,7 +96,7 @@ static size_t list_uses(const struct gpu *gpu, const struct launch_record *l, co
 	size_t made = 0;
 	for (size_t n = 0; n < count && m->buffer; n++) {
 		uint64_t end = n + 1 < count ? pointers[n + 1].at : all, bytes = min_u64(end - pointers[n].at, MOST_BYTES);
-		struct memory_use use = use_of(&pointers[n], bytes, scattered);
+		struct memory_use use = use_of(&pointers[n], bytes, argument, fits, scattered);
 		if (!use.bytes)
 			continue;
 		use.argument = (uint32_t)argument;
@@ -136,9 +140,17 @@ static uint32_t pointers_of(const struct launch_record *l, size_t count)
 	return pointers;
 }
 
-static struct asked what_is_asked(const struct launch_record *l, size_t count, const struct launch_profile *p)
+static bool fits_l2(const struct gpu *gpu, const struct launch_record *l, size_t count)
 {
-	struct asked a = {.stored = stored_arguments(p->code), .all.elsewhere = INFINITY, .stores.elsewhere = INFINITY};
+	double all = 0;
+	for (size_t i = 0; i < count; i++)
+		all += (double)argument_memory(l->argument_bytes[i]);
+	return all <= (double)gpu->l2_bytes / gpu->l2_partitions;
+}
+
+static struct asked_bytes what_is_asked(const struct gpu *gpu, const struct launch_record *l, size_t count, const struct launch_profile *p)
+{
+	struct asked_bytes a = {.stored = stored_arguments(p->code), .fits = fits_l2(gpu, l, count), .all.elsewhere = INFINITY, .stores.elsewhere = INFINITY};
 	if (!p->counts)
 		return a;
 	uint32_t pointers = pointers_of(l, count);
@@ -148,15 +160,12 @@ static struct asked what_is_asked(const struct launch_record *l, size_t count, c
 }
 
 /* The glance of a launch that goes anywhere, else NULL. Who asks for little of much goes to the same places again, mostly. */
-static const struct trace_glance *glance_if_scattered(const struct gpu *gpu, const struct launch_record *l, size_t count, const struct asked *a,
-                                                      const struct trace_glance *glance)
+static const struct trace_glance *glance_if_scattered(const struct gpu *gpu, const struct asked_bytes *a, const struct trace_glance *glance)
 {
-	double most = a->all.elsewhere, all = 0;
+	double most = a->all.elsewhere;
 	for (size_t i = 0; i < MOST_BYTES_ARGUMENTS; i++)
 		most = fmax(most, a->all.elsewhere + a->all.of[i]);
-	for (size_t i = 0; i < count; i++)
-		all += (double)argument_memory(l->argument_bytes[i]);
-	bool little = all > (double)gpu->l2_bytes / gpu->l2_partitions && most * (glance ? glance->spread : 1) < (double)gpu->l2_bytes / LITTLE;
+	bool little = !a->fits && most * (glance ? glance->spread : 1) < (double)gpu->l2_bytes / LITTLE;
 	return glance && glance->spread >= SCATTERED && !little ? glance : NULL;
 }
 
@@ -166,11 +175,11 @@ static void find_memory_before(struct gpu_state *s, const struct gpu *gpu, const
 	struct memory_use uses[MEMORY_USES];
 	struct pointer pointers[MEMORY_ARGUMENTS + 1];
 	size_t count = l->argument_memory && l->argument_bytes ? min_u64(l->argument_count, MEMORY_ARGUMENTS) : 0, made = 0;
-	const struct asked asked = what_is_asked(l, count, p);
-	const struct trace_glance *scattered = glance_if_scattered(gpu, l, count, &asked, glance);
+	const struct asked_bytes asked = what_is_asked(gpu, l, count, p);
+	const struct trace_glance *scattered = glance_if_scattered(gpu, &asked, glance);
 	for (size_t i = 0; i < count; i++) { /* a pointer is in one argument's memory: there are no more than twice as many parts as arguments */
 		size_t found = find_pointers(l, count, i, &asked, pointers);
-		made += list_uses(gpu, l, p, i, scattered, pointers, found, uses + made);
+		made += list_uses(gpu, l, p, i, asked.fits, scattered, pointers, found, uses + made);
 	}
 	s->pages_ns = wait_for_pages(&s->pages, gpu, l, p->groups[0] * p->groups[1] * p->groups[2], uses, made);
 	memory_history_launch(&s->memory, gpu, uses, made, &p->memory_before);

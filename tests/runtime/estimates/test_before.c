@@ -72,6 +72,8 @@ struct launched {
 	struct argument_memory memory[ARGUMENTS];
 };
 
+static const struct trace_glance *glance; /* of the launches; NULL: none */
+
 static void launch(struct gpu_state *s, const struct gpu *gpu, struct launched *l, uint64_t items, struct launch_profile *p)
 {
 	*p = profile_of(&items);
@@ -79,7 +81,7 @@ static void launch(struct gpu_state *s, const struct gpu *gpu, struct launched *
 	l->record.argument_values = l->values;
 	l->record.argument_bytes = l->bytes;
 	l->record.argument_memory = l->memory;
-	find_state_before(s, gpu, &l->record, 1, NULL, p);
+	find_state_before(s, gpu, &l->record, 1, glance, p);
 	p->counts = NULL; /* it is the caller's no more */
 }
 
@@ -125,10 +127,27 @@ static void pointers_into_one_buffer(void)
 	CU_ASSERT_EQUAL(s.memory.recent[0].bytes, 4096 * 20);
 }
 
+/* 1024 work-items that go through all of a table of 1 MiB ask for 4 KiB of it, and those after them for 16 times as much: all of it is there. */
+static void who_goes_anywhere_uses_all_that_fits(void)
+{
+	const struct gpu gpu = test_gpu("h200", NULL);
+	const struct trace_glance anywhere = {.spread = 8, .extent = {MIB}};
+	static struct gpu_state s;
+	struct launched l = {.values = {1ull << 40, 2ull << 40, 7}, .bytes = {MIB, 65536, 0}, .memory = {{.buffer = 1}, {.buffer = 2}, {0}}};
+	struct launch_profile p;
+	make_kernel();
+	glance = &anywhere;
+	launch(&s, &gpu, &l, 1024, &p);
+	launch(&s, &gpu, &l, 16384, &p);
+	CU_ASSERT_EQUAL(p.memory_before.cold[TABLE], 0);
+	glance = NULL;
+}
+
 void add_before_tests(void)
 {
 	CU_pSuite s = CU_add_suite("before", NULL, NULL);
 	CU_add_test(s, "bytes are counted by argument", bytes_are_counted_by_argument);
 	CU_add_test(s, "a small launch leaves little of a large buffer", a_small_launch_leaves_little_of_a_large_buffer);
 	CU_add_test(s, "pointers into one buffer", pointers_into_one_buffer);
+	CU_add_test(s, "who goes anywhere uses all that fits", who_goes_anywhere_uses_all_that_fits);
 }
