@@ -234,7 +234,7 @@ static bool store_through(struct l1_cache *c, uint32_t set, uint32_t tag, uint32
 bool l1_store(struct l1_cache *c, uint64_t line, uint32_t sectors, bool whole, bool local)
 {
 	uint32_t set = set_of(c, line), tag = tags_find(&c->tags, set, line);
-	bool makes = local ? !c->config.local_write_back : c->config.store_allocates > !whole;
+	bool makes = local ? !c->config.local_write_back : c->config.store_allocates > 1 || (c->config.store_allocates && whole);
 	struct l1_request ask = {0};
 	if (tag == MEMORY_NONE && makes)
 		tag = allocate(c, set, line, &ask);

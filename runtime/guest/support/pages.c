@@ -16,7 +16,7 @@
 
 /* Reading smaps takes some milliseconds for each GB that the process uses. It may take a part of the program's time, and always a little. */
 enum { SHARE = 8 };
-/* A processor that speculates accesses a page now and then that the program does not: of large memory, so few pages are none. */
+/* On 16 cores, a page was counted now and then that the program had not accessed. Of large memory, so few pages are taken for none. */
 enum { FEW_PAGES = 2, LARGE_PAGES = 64, PAGE = 4096 };
 static const uint64_t free_ns = 250000000;
 
@@ -36,7 +36,7 @@ static struct {
 	size_t count, room;
 	unsigned running;    /* commands of the GPU */
 	bool fresh;          /* all counted anew when the last command ended */
-	bool known;          /* `touched` and `there` are those of the begin of this command */
+	bool known;          /* `touched` and `there` are as they were when this command began */
 	bool broken;         /* the system does not tell */
 	uint64_t begin_ns, spent_ns;
 } pages = {.lock = PTHREAD_MUTEX_INITIALIZER};

@@ -1,10 +1,10 @@
 /*
  * pages: which pages of managed memory the processor used since the GPU did.
  *
- * Managed memory is memory of the host here, which the kernel's pages say of whether they were accessed: `Referenced` in /proc/self/smaps counts them for
- * each mapping, and MADV_COLD makes them count anew. So after each command of the GPU all count anew, and before the next one those that count are the
- * processor's; so are those that count after a command that does not use them. Nothing of the application's memory is protected or changed by this. Where the system does not tell, or telling takes too long, nothing is
- * known.
+ * Here managed memory is memory of the host. Linux counts, for each mapping, the pages that were accessed (`Referenced` in /proc/self/smaps); after MADV_COLD it
+ * counts from 0 again. So counting starts anew when a command of the GPU has ended. What is counted when the next one begins, the processor used. While a command
+ * runs, so is what is counted of memory that the command does not use. Nothing of the application's memory is protected or changed by this. Where Linux does not
+ * say it, or reading it takes too long, nothing is known.
  */
 #ifndef GPUSIM_RUNTIME_GUEST_SUPPORT_PAGES_H
 #define GPUSIM_RUNTIME_GUEST_SUPPORT_PAGES_H

@@ -354,7 +354,7 @@ static void windows_go_on_where_lanes_part(void)
 
 /* The first window has iterations 0 to 63, and the next would begin with 256. Iteration 100 comes to a block that no window has: the next window has 101 to
  * 132. Where the last iteration is kept in any case, the gap ends before it. */
-static void windows_begin_behind_new_arms(void)
+static void windows_begin_after_new_arms(void)
 {
 	uint64_t gaps[4][2];
 	for (uint32_t needs_last = 0; needs_last < 2; needs_last++) {
@@ -401,5 +401,5 @@ void add_trace_native_tests(void)
 	CU_add_test(s, "texels have numbers in their image", texels_have_numbers_in_their_image);
 	CU_add_test(s, "lanes of a warp have the same windows", lanes_of_a_warp_have_the_same_windows);
 	CU_add_test(s, "windows go on where lanes part", windows_go_on_where_lanes_part);
-	CU_add_test(s, "windows begin behind new arms", windows_begin_behind_new_arms);
+	CU_add_test(s, "windows begin after new arms", windows_begin_after_new_arms);
 }

@@ -48,8 +48,6 @@ static void pages_of_the_processor_and_of_nobody(void)
 {
 	struct argument_pages p;
 	char *memory = memory_new();
-	if (sysconf(_SC_PAGESIZE) != PAGE)
-		return;
 	touch(memory, 0, 5);
 	if (launch(memory, 0, 8, &p)) {
 		CU_ASSERT_EQUAL(p.touched, 5 * PAGE);
@@ -127,6 +125,8 @@ static void two_pages_of_many_are_none(void)
 void add_pages_tests(void)
 {
 	CU_pSuite s = CU_add_suite("pages", NULL, NULL);
+	if (sysconf(_SC_PAGESIZE) != PAGE)
+		return;
 	CU_add_test(s, "pages of the processor and of nobody", pages_of_the_processor_and_of_nobody);
 	CU_add_test(s, "pages that are used while another launch runs", pages_that_are_used_while_another_launch_runs);
 	CU_add_test(s, "pages that are brought", pages_that_are_brought);
